@@ -47,6 +47,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE dependent AS SELECT abs(hashint4(i)) % 10000 AS a, abs(hashint4(i)) % 10000 + 7 AS b, repeat('x', 60) AS pad
 	FROM generate_series(0, 79999) i;
 	CREATE INDEX dependent_key ON dependent (a, b);
+	CREATE TABLE shuffled (i int PRIMARY KEY);
+	INSERT INTO shuffled SELECT i FROM generate_series(1, 50000) i ORDER BY hashint4(i);
 	CREATE TABLE few AS SELECT i * 200 AS a, i * 200 + 7 AS b FROM generate_series(0, 49) i;
 	VACUUM ANALYZE;
 	SELECT count(*) FROM measure_index_locality('t');
@@ -56,6 +58,7 @@ $node->safe_psql('postgres', q{
 	SELECT count(*) FROM measure_index_locality('heads');
 	SELECT count(*) FROM measure_index_locality('items');
 	SELECT count(*) FROM measure_index_locality('dependent');
+	SELECT count(*) FROM measure_index_locality('shuffled');
 });
 my $on = 'SET tablespace_advisor.correct_locality = on;';
 
@@ -176,6 +179,23 @@ $node->safe_psql('postgres', q{
 			FROM generate_subscripts(points, 1) i, generate_series(1, 13) j GROUP BY i ORDER BY i) l)
 	WHERE index = 'dependent_key'::regclass});
 cmp_ok($known, '>', 4 * $key_cost->(), 'a key of two columns costs what eight rows do');
+
+# Leaf pages in order are no random reads.  Earlier tests had random_page_cost = 4, at
+# which it hardly matters.
+is( $node->safe_psql('postgres', q{
+		SELECT string_agg(index::regclass || ' ' || (points[array_upper(points, 1)][15] > 0.6), ', ' ORDER BY entries)
+		FROM tablespace_advisor.index_locality WHERE index IN ('s_head'::regclass, 'shuffled_pkey'::regclass)}),
+	'shuffled_pkey false, s_head true', 'which leaf pages follow each other');
+my $stretch = 'SELECT count(pad) FROM s WHERE head < 10000';
+my $dear = "$on SET random_page_cost = 80;";
+like(plan_of($stretch, $dear), qr/ s_head/, 'leaf pages in order do not cost random_page_cost');
+# what 1.0 has measured says nothing of leaf pages
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.index_locality SET points = (SELECT array_agg(line) FROM
+		(SELECT array_agg(points[i][j] ORDER BY j) AS line
+			FROM generate_subscripts(points, 1) i, generate_series(1, 14) j GROUP BY i ORDER BY i) l)
+	WHERE index = 's_head'::regclass});
+like(plan_of($stretch, $dear), qr/Seq Scan on s/, 'leaf pages of unknown order do');
 
 # what a subquery looks up in a table that the query around it reads is read once
 my ($same, $other) = map {

@@ -266,9 +266,10 @@ typedef struct Conjunction
 	List	   *scans;			/* TsaSeenScans */
 	TsaLocalityPoint point;		/* blocks of all together */
 	double		selectivity;
+	double		entries;		/* of all indexes together */
 	Cost		index_cost;
 	double		index_raise;
-	double		heap;			/* the table's part */
+	double		heap;			/* the table's part, and the bits */
 } Conjunction;
 
 /* Does any path of a conjunction use the index or a condition of another? */
@@ -297,23 +298,28 @@ join_scan(const TsaSeenRelation *relation, Conjunction *conjunction,
 		  TsaSeenScan *seen)
 {
 	const RelOptInfo *rel = relation->rel;
+	const TsaCorrection *correction = &seen->correction;
 	TsaLocalityPoint both;
+	double		entries = conjunction->entries + correction->point.entries;
 	double		heap;
 
 	if (overlaps(conjunction, seen->path))
 		return;
-	tsa_locality_and(&conjunction->point, &seen->correction.point,
-					 rel->pages, rel->tuples, &both);
+	tsa_locality_and(&conjunction->point, &correction->point, rel->pages,
+					 rel->tuples, &both);
 	heap = tsa_bitmap_heap_wanted(&both, &relation->settings, &seen->times,
-								  relation->concurrency,
-								  seen->correction.unit);
+								  relation->concurrency, correction->unit);
+	/* the rows that are left have paid for their bits */
+	heap += tsa_bits_cost(entries - both.entries, &relation->settings,
+						  &seen->times, correction->unit);
 	if (heap + seen->index_cost >= conjunction->heap)
 		return;
 	conjunction->scans = lappend(conjunction->scans, seen);
 	conjunction->point = both;
 	conjunction->selectivity *= seen->selectivity;
+	conjunction->entries = entries;
 	conjunction->index_cost += seen->index_cost;
-	conjunction->index_raise += seen->correction.index_raise;
+	conjunction->index_raise += correction->index_raise;
 	conjunction->heap = heap;
 }
 
@@ -330,6 +336,7 @@ add_conjunction(PlannerInfo *root, const TsaSeenRelation *relation,
 		.scans = list_make1(first),
 		.point = first->correction.point,
 		.selectivity = first->selectivity,
+		.entries = first->correction.point.entries,
 		.index_cost = first->index_cost,
 		.index_raise = first->correction.index_raise,
 		.heap = first->correction.bitmap_heap

@@ -27,6 +27,7 @@
 
 #include "compat.h"
 #include "cost/btree_blocks.h"
+#include "cost/locality.h"
 #include "probe/run.h"
 #include "probe/target.h"
 
@@ -184,6 +185,20 @@ tsa_init_btree_reader(TsaBtreeReader *reader, Relation index, uint32 most)
 }
 
 /*
+ * Count the step from a leaf page to the next.  It is in order if the next one
+ * follows, but for a page above the leaves that lies between.
+ */
+static void
+count_leaf_step(TsaBtreeReader *reader, BlockNumber from, BlockNumber to)
+{
+	if (to == P_NONE || to == InvalidBlockNumber)
+		return;
+	reader->leaf_steps++;
+	if (to > from && to - from <= TSA_NEAR_BLOCKS)
+		reader->leaf_steps_in_order++;
+}
+
+/*
  * Read entries into reader->blocks until it is full or the index ends: from
  * its left end, or from a leaf page chosen at random.  Returns whether the
  * end was reached.
@@ -196,9 +211,13 @@ tsa_btree_read(TsaBtreeReader *reader, bool leftmost)
 	reader->nblocks = 0;
 	while (number != P_NONE && number != InvalidBlockNumber)
 	{
+		BlockNumber next;
+
 		if (reader->nblocks >= reader->most)
 			return false;
-		number = copy_page(reader, number);
+		next = copy_page(reader, number);
+		count_leaf_step(reader, number, next);
+		number = next;
 	}
 	return true;
 }

@@ -30,6 +30,10 @@ typedef struct TsaBtreeReader
 	IndexTuple	last;			/* its header and key; room for any */
 	Size		last_size;		/* of that; 0: none was read yet */
 
+	/* in all reads, steps from a leaf page to the next, and those in order */
+	int64		leaf_steps;
+	int64		leaf_steps_in_order;
+
 	int64		pages_read;
 	TimestampTz started_at;
 } TsaBtreeReader;

@@ -160,6 +160,7 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   const TsaLocality *locality, TsaLocalityPoint *point)
 {
 	const TsaScan *scan = &local->scan;
+	const TsaLocalityPoint *whole = &locality->points[locality->npoints - 1];
 	double		tuples = tsa_clamp_rows(scan->selectivity *
 										scan->table_tuples);
 	double		pages = scan->table_pages > 1 ? scan->table_pages : 1;
@@ -194,6 +195,7 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		point->changes = changes;
 	}
 	point->entries = tuples;
+	point->leaves_in_order = fmin(whole->leaves_in_order, 1);
 	blocks = point->blocks;
 
 	if (scan->loop_count > 1)
@@ -231,8 +233,26 @@ read_again(const TsaScan *scan, const TsaCostSettings *settings)
 }
 
 /*
- * The time of the turns between index and table beyond the planner's charge
- * for the leaf pages, in units of cost.
+ * The charge for a leaf page of a single scan, after the first one.  The
+ * planner takes it for a random read, which on a disk is far too much for pages
+ * that follow each other.
+ */
+static double
+leaf_charge(const TsaLocalScan *local, const TsaCostSettings *settings,
+			const TsaLocalityPoint *point)
+{
+	double		in_order = fmin(settings->index_random,
+								TSA_LEAF_IN_ORDER * settings->table_seq);
+
+	if (!local->one_place || local->runs > 1 || local->backward)
+		return settings->index_random;
+	return tsa_between(settings->index_random, in_order,
+					   point->leaves_in_order);
+}
+
+/*
+ * The time of the turns between index and table beyond the charge for the leaf
+ * pages, in units of cost.
  */
 static double
 turns(const TsaLocalScan *local, const TsaCostSettings *settings,
@@ -247,7 +267,7 @@ turns(const TsaLocalScan *local, const TsaCostSettings *settings,
 	leaves = point->entries * scan->index_pages / scan->index_tuples;
 	cost = unit * tsa_locality_turns_us(point, times, leaves,
 										local->backward) -
-		leaves * settings->index_random;
+		leaves * leaf_charge(local, settings, point);
 	return cost > 0 ? cost : 0;
 }
 
@@ -309,6 +329,18 @@ tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
 }
 
 /*
+ * The cost of the bits of so many entries, beyond the planner's charge for
+ * entries.
+ */
+double
+tsa_bits_cost(double entries, const TsaCostSettings *settings,
+			  const TsaReadTimes *times, double unit)
+{
+	return entries * fmax(unit * times->cpu.bit - settings->cpu_index_tuple,
+						  0);
+}
+
+/*
  * How much more the first rows take than their share, of which no more than
  * local->wanted will be asked for.  A scan comes to a new block often in the
  * beginning and less and less often later.
@@ -332,8 +364,8 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * Cost of the leaf pages of a repeated scan, less the planner's charge for
- * them.  Earlier repetitions have read some of these pages.  Where the loop
+ * Cost of the leaf pages of a scan, less the planner's charge for them.
+ * Earlier repetitions of a scan have read some of these pages.  Where the loop
  * follows the order of the index, the kernel reads ahead.
  */
 static double
@@ -348,7 +380,10 @@ more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		fetched;
 	double		us;
 
-	if (scan->loop_count <= 1 || !local->one_place || local->runs > 1)
+	if (scan->loop_count <= 1)
+		return fmax(leaves - 1, 0) * (leaf_charge(local, settings, point) -
+									  settings->index_random);
+	if (!local->one_place || local->runs > 1)
 		return 0;
 	fetched = tsa_leaf_pages_fetched(scan, settings, leaves, loops) / loops;
 	us = fetched * tsa_between(times->random, times->sequential, order) +
@@ -386,6 +421,7 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		heap;
 	double		wanted;
 	double		tuples;
+	double		bits;
 
 	correction->bitmap_raise = 0;
 	correction->startup_raise = 0;
@@ -418,11 +454,15 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 		correction->bitmap_heap = fmax(fmax(correction->bitmap_heap, heap),
 									   correction->bitmap_core);
 
-	/* where the two ends are one, the index scan could not get it back */
-	if (core.worst != core.best &&
-		correction->bitmap_heap > correction->bitmap_core)
-		correction->bitmap_raise = (correction->bitmap_heap -
-									correction->bitmap_core) *
+	/*
+	 * Bits are paid for whatever other indexes leave of the rows.  Where the
+	 * two ends are one, the index scan could not get it back.
+	 */
+	bits = tsa_bits_cost(correction->point.entries, settings, times,
+						 correction->unit);
+	if (core.worst != core.best)
+		correction->bitmap_raise = (bits + fmax(correction->bitmap_heap - bits -
+												correction->bitmap_core, 0)) *
 			(local->any_order ? local->wanted : 1);
 	if (local->wanted > 0 && local->wanted < 1)
 		correction->startup_raise = first_rows(local, settings, locality,

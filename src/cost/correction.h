@@ -60,6 +60,8 @@ extern double tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
 									 const TsaCostSettings *settings,
 									 const TsaReadTimes *times,
 									 int concurrency, double unit);
+extern double tsa_bits_cost(double entries, const TsaCostSettings *settings,
+							const TsaReadTimes *times, double unit);
 extern void tsa_correct_scan(const TsaLocalScan *local,
 							 const TsaCostSettings *settings,
 							 const TsaLocality *locality,

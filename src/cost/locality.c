@@ -274,6 +274,7 @@ tsa_locality_between(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	MIX(skip_blocks);
 #undef MIX
 	point->keys = 0;
+	point->leaves_in_order = 0;
 	point->skip_step_blocks = 0;
 	point->again = 0;
 }

@@ -30,6 +30,12 @@
 #define TSA_NEAR_BLOCKS			2
 #define TSA_SKIP_BLOCKS			256
 
+/*
+ * A leaf page that follows the one before costs a single scan so many times
+ * seq_page_cost at most, turns of the device between index and table included.
+ */
+#define TSA_LEAF_IN_ORDER		4.0
+
 /* blocks that the kernel reads ahead at once in the end */
 #define TSA_AHEAD_BLOCKS		16
 
@@ -60,6 +66,7 @@ typedef struct TsaLocalityPoint
 
 	/* of the whole index only; 0: not known */
 	double		keys;
+	double		leaves_in_order;	/* share that follow the leaf before */
 
 	/* not kept: of skip, where that is known (one key) */
 	double		skip_step_blocks;

@@ -56,7 +56,7 @@ COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
 COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
 	'number of the table''s file at that time';
 COMMENT ON COLUMN tablespace_advisor.index_locality.points IS
-	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps, entries that lead to another block than the one before, lengths of the skip gaps added up, different keys (only in the last line, 0: not known)';
+	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps, entries that lead to another block than the one before, lengths of the skip gaps added up, different keys, share of leaf pages that follow the one before (both only in the last line, 0: not known)';
 COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
 	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
 COMMENT ON COLUMN tablespace_advisor.index_locality.correlation IS

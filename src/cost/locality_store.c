@@ -39,8 +39,8 @@
 #include "state/statement.h"
 #include "tsa.h"
 
-#define POINT_FIELDS	14
-#define OLD_FIELDS		13		/* before 1.0 */
+#define POINT_FIELDS	15
+#define OLD_FIELDS		13		/* before 1.0; 1.0 has 14 */
 #define TIME_FIELDS		10
 
 /* columns of the table */
@@ -111,6 +111,7 @@ list_fields(TsaLocalityPoint *point, double **fields)
 	fields[11] = &point->changes;
 	fields[12] = &point->skip_blocks;
 	fields[13] = &point->keys;
+	fields[14] = &point->leaves_in_order;
 }
 
 /* The points as an array of arrays. */
@@ -153,7 +154,7 @@ read_points(Datum value, TsaLocality *locality)
 		ARR_DIMS(array)[0] > TSA_LOCALITY_LEVELS + 1)
 		return false;
 	nfields = ARR_DIMS(array)[1];
-	if (nfields != POINT_FIELDS && nfields != OLD_FIELDS)
+	if (nfields < OLD_FIELDS || nfields > POINT_FIELDS)
 		return false;
 	locality->npoints = ARR_DIMS(array)[0];
 	for (i = 0; i < locality->npoints; i++)

@@ -183,8 +183,15 @@ sample_index(Relation index, double table_blocks, TsaLocalityRow *row)
 							&row->locality);
 	}
 	if (row->locality.npoints > 0 && reader.keys > 0)
-		row->locality.points[row->locality.npoints - 1].keys =
-			row->entries * reader.keys / reader.entries;
+	{
+		TsaLocalityPoint *last =
+		&row->locality.points[row->locality.npoints - 1];
+
+		last->keys = row->entries * reader.keys / reader.entries;
+		if (reader.leaf_steps > 0)
+			last->leaves_in_order = (double) reader.leaf_steps_in_order /
+				reader.leaf_steps;
+	}
 	pfree(reader.blocks);
 	pfree(reader.last);
 	pfree(counter->distinct);

@@ -520,6 +520,46 @@ test_key_entries(void)
 	is_close(correction.point.entries, 1, 1e-9, "one column: as planned");
 }
 
+/* Bits are paid for where the planner overrates the table's part, too. */
+static void
+test_bits(void)
+{
+	TsaCostSettings settings = {
+		.table_random = 4,.table_seq = 1,.index_random = 4,
+		.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+		.cache_pages = 524288,.bitmap_entries = 58254
+	};
+	TsaLocalScan local = {
+		.scan = {
+			.table_pages = BLOCKS,.table_tuples = ROWS,
+			.index_pages = 825,.index_tuples = ROWS,.loop_count = 1,
+			.selectivity = 6000.0 / ROWS
+		},
+		.runs = 1
+	};
+	TsaReadTimes times = disk;
+	TsaReadTimes used;
+	TsaCachedTimes cached;
+	TsaLocality locality;
+	TsaCorrection correction;
+	double		bits;
+
+	look(linear, 1, &locality);
+	correct(&local, &settings, &locality, &correction);
+	ok(correction.bitmap_heap < correction.bitmap_core,
+	   "rows in order: the planner overrates a bitmap scan");
+	is_close(correction.bitmap_raise, 0, 1e-9, "a disk: bits take no time");
+	times.cpu.tuple = 0.02;
+	times.cpu.bit = 0.1;
+	tsa_times_cached(&times, 0, 1, &cached);
+	tsa_correct_scan(&local, &settings, &locality, &cached, &used,
+					 &correction);
+	bits = 6000 * (correction.unit * 0.1 - 0.005);
+	ok(bits > 0 && correction.bitmap_heap < correction.bitmap_core,
+	   "in caches: they take longer than entries are charged");
+	is_close(correction.bitmap_raise, bits, 1e-6, "in caches: bits are charged");
+}
+
 /* Repeated scans: leaf pages, blocks read again, scans that go on. */
 static void
 test_loops(void)
@@ -544,6 +584,22 @@ test_loops(void)
 	look(scattered, 1, &locality);
 	correct(&local, &settings, &locality, &one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of one scan: as charged");
+	settings.index_random = 80;
+	correct(&local, &settings, &locality, &one);
+	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of unknown order, too");
+	locality.points[locality.npoints - 1].leaves_in_order = 0.75;
+	correct(&local, &settings, &locality, &one);
+	is_close(one.leaf_raise, 9 * (0.75 * 4 + 0.25 * 80 - 80), 1e-9,
+			 "leaf pages in order: no random reads");
+	local.backward = 1;
+	correct(&local, &settings, &locality, &one);
+	is_close(one.leaf_raise, 0, 1e-9, "leaf pages read backwards: they are");
+	local.backward = 0;
+	settings.index_random = 2;
+	correct(&local, &settings, &locality, &one);
+	is_close(one.leaf_raise, 0, 1e-9, "leaf pages in order: never dearer");
+	settings.index_random = 4;
+	correct(&local, &settings, &locality, &one);
 	local.reads_again = 1;
 	correct(&local, &settings, &locality, &after);
 	ok(after.bitmap_heap < 0.1 * one.bitmap_heap && after.unit == one.unit,
@@ -598,6 +654,7 @@ main(void)
 	test_seq_scan();
 	test_cached_times();
 	test_key_entries();
+	test_bits();
 	test_loops();
 	free(blocks);
 	return done_testing();
