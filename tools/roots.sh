@@ -78,6 +78,11 @@ make_debian()
 	if [ -n "$include" ] && [ -e /etc/ssl/certs/ca-certificates.crt ]; then
 		cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 	fi
+	# pip in it trusts what this system trusts, whatever package changes the list there.
+	if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
+		cp /etc/ssl/certs/ca-certificates.crt "$root/etc/pip.crt"
+		printf '[global]\ncert = /etc/pip.crt\n' >"$root/etc/pip.conf"
+	fi
 	mkdir -p "$root/etc/postgresql-common/createcluster.d"
 	echo 'create_main_cluster = false' \
 		>"$root/etc/postgresql-common/createcluster.d/tests.conf"
