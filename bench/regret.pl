@@ -13,7 +13,7 @@ use OneSession;
 
 my %option;
 GetOptions(\%option, 'rows=i', 'layouts=s', 'concurrency=i', 'states=s',
-	'probe=f', 'runs=i', 'directory=s', 'keep=s') or die;
+	'probe=f', 'runs=i', 'directory=s', 'keep=s', 'reinserted') or die;
 my $rows = $option{rows};
 
 # Where the row with value k lies, as an expression of k (0 .. rows - 1).
@@ -135,7 +135,15 @@ print "times of a block (us): ",
 	FROM tablespace_advisor.read_times WHERE tablespace = 'bench'")), "\n";
 print STDERR "measuring locality\n";
 sql("SELECT count(*) FROM measure_index_locality('$_')") for @layouts;
-
+for my $layout ($option{reinserted} ? @layouts : ())
+{
+	sql("DELETE FROM $layout WHERE k % 10 <> 0;
+		VACUUM $layout;
+		INSERT INTO $layout SELECT k, repeat('x', 90) FROM generate_series(0, $rows - 1) k
+		WHERE k % 10 <> 0 ORDER BY hashint4(k::int + 1);
+		VACUUM ANALYZE $layout; CHECKPOINT");
+	system('sync');
+}
 
 # the settings that are scored, by name: random_page_cost, correct_locality
 my @constants = (1, 1.1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100);
@@ -150,7 +158,7 @@ sub settings
 	my %setting = (
 		'4.0' => [ 4, 'off' ], '1.1' => [ 1.1, 'off' ], '2.0' => [ 2, 'off' ],
 		'ratio' => [ $ratio, 'off' ], 'ours' => [ $ours, 'off' ],
-		'locality' => [ $ours, 'on' ]);
+		'locality' => [ $ours, 'on' ], 'at ratio' => [ $ratio, 'on' ]);
 	$setting{"=$_"} = [ $_, 'off' ] for @constants;
 	return (\%setting, "$verdict, $ours ($reason)");
 }
