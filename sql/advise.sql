@@ -10,29 +10,6 @@ SELECT string_agg(format('%s %s', attname, format_type(atttypid, atttypmod)), ',
 	ORDER BY attnum) AS columns
 FROM pg_attribute WHERE attrelid = 'placement_advice'::regclass;
 
---
--- arithmetic: one request at a time, 5 ms each; four at a time
---
-SELECT depth, tablespace_advisor.latency_at_depth('{1,2,4,8}', '{5000,10000,20000,40000}', depth) AS serial_us,
-	tablespace_advisor.latency_at_depth('{1,2,4,8}', '{100,100,100,200}', depth) AS parallel_us
-FROM unnest('{0.5,1,3,8,16}'::float8[]) depth;
-SELECT tablespace_advisor.depth_at_rate('{1,2,4,8}', '{100,100,100,200}', 25000) AS depth,
-	tablespace_advisor.max_read_rate('{1,2,4,8}', '{100,100,100,200}') AS max_rate,
-	tablespace_advisor.latency_at_depth('{}', '{}', 1) AS nothing_probed;
-SELECT tablespace_advisor.latency_at_depth('{1,2}', '{5000}', 1);
-SELECT tablespace_advisor.latency_at_depth('{2,1}', '{5000,6000}', 1);
-SELECT tablespace_advisor.latency_at_depth('{1,NULL}', '{5000,6000}', 1);
-SELECT tablespace_advisor.choose_within('{6,5,5}', '{7,5,5}', 10);
-SELECT tablespace_advisor.choose_within('{}', '{}', 10);
-SELECT tablespace_advisor.choose_within('{1}', '{1,2}', 10);
-SELECT tablespace_advisor.choose_within('{-1}', '{1}', 10);
--- half of many
-SELECT sum(c.size) FILTER (WHERE c.chosen) BETWEEN 0.999 * s.half AND s.half AS nearly_full
-FROM (SELECT array_agg(n * 7919 % 1000003) AS size, sum(n * 7919 % 1000003)::bigint / 2 AS half
-		FROM generate_series(1, 500) n) s
-CROSS JOIN LATERAL unnest(s.size,
-	tablespace_advisor.choose_within(s.size, s.size::float8[], s.half)) c (size, chosen)
-GROUP BY s.half;
 SELECT number, tablespace_advisor.round_to_three(number)
 FROM unnest('{0, 1, 0.0012345, -5.678, 999.5, 123456, 1e-12, NULL}'::float8[]) number;
 
@@ -134,8 +111,7 @@ LANGUAGE sql AS $$
 	FROM (SELECT array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a) AS relations,
 		array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f) AS places,
 		(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load) f
-	CROSS JOIN LATERAL tablespace_advisor.estimate_placement(f.relations, f.places, f.load,
-		array(SELECT l FROM tablespace_advisor.estimate_load(f.relations, f.places, f.load) l)) e
+	CROSS JOIN LATERAL tablespace_advisor.estimate_placement(f.relations, f.places, f.load) e
 	WHERE e.destination = 'regress_advise_fast'
 	ORDER BY e.relation::text COLLATE "C"
 $$;
@@ -188,17 +164,11 @@ SELECT relation, us, there_us, saved_ms FROM estimate();
 UPDATE load_case SET active_sessions = 6;
 SELECT us, there_us FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
-SELECT tablespace_advisor.depth_in_loop('{1,2}', '{100,200}', 3, -1);
--- 4 * 0.5 ^ k + 1 * 1 ^ k, and what no exponent does
-SELECT target, round(tablespace_advisor.cache_exponent('{4,1}', '{0.5,1}', target)::numeric, 3) AS exponent
-FROM unnest('{9,3,2,1}'::float8[]) target;
-SELECT tablespace_advisor.cache_exponent('{4,1}', '{0.5}', 2);
-SELECT tablespace_advisor.depth_in_loop('{}', '{}', 3, 0) IS NULL AS nothing_probed;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us
 BEGIN;
 UPDATE relation_case SET reads_per_s = 12500, tablespace = 'regress_advise_fast'
 WHERE relation IN ('placed_a'::regclass, 'placed_b'::regclass);
-SELECT tablespace, device_reads_per_s, depth, device_us FROM tablespace_advisor.estimate_load(
+SELECT tablespace, device_reads_per_s, depth, device_us FROM tablespace_advisor.present_load(
 	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
 	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
 	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l))

@@ -61,19 +61,11 @@ FROM (VALUES (1, 0, 2097152, 'a scan of 256 blocks a second'), (9, 0, 2097152, '
 	(1, 500, 2097152, 'in shared buffers as much as other blocks'), (1, 500, 2000000000000, 'a large table'),
 	(0, 500, 2097152, 'no scan')) v (scans, hits, bytes, what);
 
-\echo -- a mean above the latency at that depth is a slower device, one below it a cache
-SELECT round(random_us) AS us, round(random_reads::numeric, 1) AS reads, scan_ms
-FROM m_relations(true) r, tablespace_advisor.measured_reads(r, 20000, 5, 100);
-\echo -- a scan whose pages take less than a tenth of what the device takes for one is served by the cache: saves nothing
-SELECT w.sessions, round(m.scan_ms) AS scan_ms
-FROM m_relations(true) r CROSS JOIN unnest('{0.36,0.018,0.017}'::float8[]) w (sessions)
-CROSS JOIN LATERAL tablespace_advisor.measured_reads(jsonb_populate_record(r,
-	jsonb_build_object('waiting_sessions', w.sessions, 'scan_sessions', w.sessions)), 20000, 1, 100) m
-WHERE r.relation = 'm_report'::regclass;
+\echo -- a mean above the latency at that depth is a slower device
 SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
 	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction
-FROM tablespace_advisor.measured_load(array(SELECT r FROM m_relations(true) r),
-	array(SELECT p FROM m_places() p)) ORDER BY tablespace DESC;
+FROM tablespace_advisor.present_load(array(SELECT r FROM m_relations(true) r),
+	array(SELECT p FROM m_places() p), NULL) ORDER BY tablespace DESC;
 
 \echo -- statements: what one call takes now and after the moves
 SELECT s.queryid, s.calls_per_s AS calls, s.mean_ms, round(s.read_ms) AS read_ms,

@@ -199,9 +199,8 @@ LANGUAGE sql AS $$
 	)
 	SELECT p.tablespace, p.read_us, p.depths, round(p.others_in_flight::numeric, 2)
 	FROM fact
-	CROSS JOIN LATERAL (SELECT array(SELECT l FROM tablespace_advisor.estimate_load(relations, places, load) l) AS loads) l
-	CROSS JOIN LATERAL tablespace_advisor.place_loads(relations,
-		array(SELECT e FROM tablespace_advisor.estimate_placement(relations, places, load, loads) e), places, loads) p
+	CROSS JOIN LATERAL tablespace_advisor.place_loads(relations, places, load) p
+	ORDER BY p.tablespace DESC
 $$;
 SELECT * FROM places(true, 3);
 SELECT * FROM places(false, 3);

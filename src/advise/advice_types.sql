@@ -121,21 +121,6 @@ CREATE TYPE tablespace_advisor.load_fact AS (
 COMMENT ON TYPE tablespace_advisor.load_fact IS
 	'the window over which activity was counted and the activity of the whole database in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for samples, NULL: none, or no samples; all_read_ms_per_s: milliseconds per second that reads of all relations take, all_read_bytes: the bytes of those that are read (judge_placement() fills them in); other_waits: sessions that waited on average for reads by others than the application, by class';
 
-CREATE TYPE tablespace_advisor.placement_choice AS (
-	relation regclass,
-	destination name,
-	action text,
-	saved_ms_per_s float8,
-	bytes bigint,
-	turn int,
-	bundle int,
-	makes_room_for regclass,
-	ms_per_s_and_gb float8,
-	finding text
-);
-COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'the decision on a relation: destination of a move, the verdict, its saving, the bytes it takes there; finding: its reason (judge.sql; "too full", "makes room": of the others); turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: the relation that comes in its stead; ms_per_s_and_gb: the saving of another GB of room in the destination';
-
 CREATE TYPE tablespace_advisor.advice_row AS (
 	advice @extschema@.placement_advice,
 	evidence jsonb

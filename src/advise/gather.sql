@@ -25,7 +25,7 @@ DECLARE
 	inner_pages bigint;
 	density float8;
 BEGIN
-	IF NOT tablespace_advisor.is_bloated(a) OR a.size_bytes > max_bytes THEN
+	IF tablespace_advisor.is_bloated(a.rebuilt_bytes, a.size_bytes) IS NOT TRUE OR a.size_bytes > max_bytes THEN
 		RETURN a;
 	END IF;
 	IF NOT tablespace_advisor.lock_if_free(a.relation) THEN

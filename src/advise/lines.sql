@@ -15,25 +15,10 @@ COMMENT ON FUNCTION tablespace_advisor.advice_rows() IS
 REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows TO pg_monitor;
 
-/*
- * A row's share of the time that sessions wait.  Milliseconds per second, which
- * rows have for programs, add up over sessions and say little to a person.
- */
 CREATE FUNCTION tablespace_advisor.waiting_sessions(ms_per_s float8, what text)
 RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE
-		WHEN ms_per_s IS NULL THEN format('how long %s take is not known', what)
-		WHEN ms_per_s < 0.05 THEN format('no session waits for %s', what)
-		WHEN ms_per_s < 100 THEN format('a session waits for %s %s %% of the time',
-			what, tablespace_advisor.two_digits(ms_per_s / 10))
-		WHEN tablespace_advisor.two_digits(ms_per_s / 1000) = '1'
-			THEN format('one session waits for %s', what)
-		ELSE format('%s sessions wait for %s',
-			tablespace_advisor.two_digits(ms_per_s / 1000), what) END
-$$;
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_waiting_sessions';
 COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
 	'how many sessions wait, on average, for work of these milliseconds in each second, as text';
 

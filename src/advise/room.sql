@@ -25,7 +25,42 @@ RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
 COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
-	'the saving of the best placement, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
+	'the saving of the best placement, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits; present: the place of each, from 1; cells: possible places of each and their saving. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
+
+/*
+ * later_reads: per second of each of these tablespaces, in their order.  Where
+ * nobody has watched sessions, nothing is known of queues.
+ */
+CREATE FUNCTION tablespace_advisor.latencies_by_reads(
+	places tablespace_advisor.place_load[],
+	load tablespace_advisor.load_fact,
+	later_reads float8[])
+RETURNS float8[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.latencies_of_set(load.active_sessions, places,
+		array(SELECT greatest(0, l.reads)
+			FROM unnest(later_reads) WITH ORDINALITY l (reads, n) ORDER BY l.n))
+	WHERE load.snapshots > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.latencies_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
+	'microseconds that a read of each tablespace takes if they are read so many times a second; NULL where no session was watched';
+
+CREATE FUNCTION tablespace_advisor.saved_by_reads(
+	places tablespace_advisor.place_load[],
+	load tablespace_advisor.load_fact,
+	later_reads float8[])
+RETURNS float8
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT sum(p.reads_per_s * coalesce(p.read_us, 0) - greatest(0, p.reads) * p.us) / 1000
+	FROM unnest(places, later_reads, tablespace_advisor.latencies_by_reads(places, load, later_reads))
+		p (tablespace, reads_per_s, read_us, depths, latencies_us, later_reads_per_s, later_us, others, reads, us)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.saved_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
+	'milliseconds of reading per second that are saved if tablespaces are read so many times a second; NULL where no session was watched';
 
 /* Percent are of the time of reading now or then, whichever is more. */
 CREATE FUNCTION tablespace_advisor.curve_of(
@@ -42,15 +77,10 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH present AS MATERIALIZED (
-		SELECT array(SELECT l FROM tablespace_advisor.present_load($1, $2, $3) l) AS loads
-	), estimate AS MATERIALIZED (
-		SELECT e.* FROM present p,
-			tablespace_advisor.estimate_placement($1, $2, $3, p.loads, false, of_tablespace) e
+	WITH estimate AS MATERIALIZED (
+		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3, false, of_tablespace) e
 	), loads AS MATERIALIZED (
-		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
-			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
-				WHERE e.destination IS NULL), $2, p.loads) l) AS loads FROM present p
+		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1, $2, $3) l) AS loads
 	), place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms($2) r
 	), item AS MATERIALIZED (

@@ -26,29 +26,17 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
 	'three_digits() of a number in evidence';
 
-/* Shares and numbers of sessions are not known any better. */
 CREATE FUNCTION tablespace_advisor.two_digits(number float8)
 RETURNS text
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN number = 0 THEN '0'
-		ELSE trim_scale(round(number::numeric, greatest(0,
-			1 - floor(log(abs(number)))::int)))::text END;
-END;
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_two_digits';
 COMMENT ON FUNCTION tablespace_advisor.two_digits(float8) IS
 	'a number with two significant digits, or all before the point';
 
 CREATE FUNCTION tablespace_advisor.pretty_seconds(seconds float8)
 RETURNS text
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE
-		WHEN seconds < 1 THEN tablespace_advisor.three_digits(1000 * seconds) || ' ms'
-		WHEN seconds < 120 THEN tablespace_advisor.three_digits(seconds) || ' s'
-		WHEN seconds < 7200 THEN round(seconds / 60)::text || ' min'
-		WHEN seconds < 172800 THEN round(seconds / 3600)::text || ' h'
-		ELSE round(seconds / 86400)::text || ' days' END;
-END;
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_pretty_seconds';
 COMMENT ON FUNCTION tablespace_advisor.pretty_seconds(float8) IS
 	'a time as text, in the unit that suits it';
 

@@ -31,5 +31,10 @@
 		PG_RETURN_NULL(); \
 	}
 
+FORMER_FUNCTION(tsa_cache_exponent)
 FORMER_FUNCTION(tsa_choose_within)
+FORMER_FUNCTION(tsa_depth_at_rate)
+FORMER_FUNCTION(tsa_depth_in_loop)
+FORMER_FUNCTION(tsa_latency_at_depth)
+FORMER_FUNCTION(tsa_max_read_rate)
 FORMER_FUNCTION(tsa_plan_moves)

@@ -226,20 +226,23 @@ tsa_round_to_three(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_three_digits(PG_GETARG_FLOAT8(0)));
 }
 
-/*
- * one_line(line, width): the line, cut to so many characters, with "..." at the
- * end if it was longer.
- */
+/* A line, cut to so many characters, with "..." at the end if it was longer. */
+char *
+tsa_cut_line(char *line, int width)
+{
+	int			length = strlen(line);
+
+	if (length <= width || pg_mbstrlen_with_len(line, length) <= width)
+		return line;
+	length = pg_mbcharcliplen(line, length, Max(width - 3, 0));
+	return psprintf("%.*s...", length, line);
+}
+
+/* one_line(line, width) */
 Datum
 tsa_one_line(PG_FUNCTION_ARGS)
 {
-	text	   *line = PG_GETARG_TEXT_PP(0);
-	char	   *characters = VARDATA_ANY(line);
-	int			width = PG_GETARG_INT32(1);
-	int			length = VARSIZE_ANY_EXHDR(line);
+	char	   *line = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	if (length <= width || pg_mbstrlen_with_len(characters, length) <= width)
-		PG_RETURN_TEXT_P(line);
-	length = pg_mbcharcliplen(characters, length, Max(width - 3, 0));
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%.*s...", length, characters)));
+	PG_RETURN_TEXT_P(cstring_to_text(tsa_cut_line(line, PG_GETARG_INT32(1))));
 }

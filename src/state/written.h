@@ -11,5 +11,6 @@
 #define TSA_WRITTEN_H
 
 extern double tsa_three_digits(double number);
+extern char *tsa_cut_line(char *line, int width);
 
 #endif							/* TSA_WRITTEN_H */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * plan_moves.c
- *	  Where relations belong, and the moves that lead there, as SQL functions:
- *	  assign_places.c finds the places, bundle.c orders the moves.
+ * savings_by_room.c
+ *	  The worth of more room in a tablespace, as a SQL function:
+ *	  assign_places.c finds the places.
  *
  * Relations are numbered from 1 in the order of the first arrays, places in
  * that of "rooms", rooms from 1 as "rooms" says.  A cell is a place that a
@@ -24,27 +24,20 @@
 #include "utils/tuplestore.h"
 
 #include "advise/assignment.h"
-#include "advise/bundle.h"
 
-#define PLAN_COLUMNS 7
-
-/* The arguments that both functions begin with. */
+/* The first arguments. */
 typedef struct PlanArguments
 {
 	TsaAssignmentProblem problem;
 	double	   *cost;			/* problem.cost, to be filled in */
 	int		   *room_of;
 	uint64_t   *room;
-	int64_t    *free;			/* of each room */
 	int			ncells;
 	Datum	   *cell_items;
 	Datum	   *cell_places;
 } PlanArguments;
 
-PG_FUNCTION_INFO_V1(tsa_plan_bundles);
 PG_FUNCTION_INFO_V1(tsa_savings_by_room);
-PG_FUNCTION_INFO_V1(tsa_is_too_little);
-PG_FUNCTION_INFO_V1(tsa_is_repaid);
 
 /*
  * Elements of an argument that is an array of bigint or float8 without nulls,
@@ -128,14 +121,10 @@ read_arguments(FunctionCallInfo fcinfo, PlanArguments *a)
 	a->cost = palloc_extended(ncosts * sizeof(double), MCXT_ALLOC_HUGE);
 	a->room_of = palloc((p->nplaces + 1) * sizeof(int));
 	a->room = palloc((nrooms + 1) * sizeof(uint64_t));
-	a->free = palloc((nrooms + 1) * sizeof(int64_t));
 	for (int j = 0; j < p->nplaces; j++)
 		a->room_of[j] = index_of(rooms[j], nrooms, 6);
 	for (int k = 0; k < nrooms; k++)
-	{
-		a->free[k] = DatumGetInt64(room[k]);
 		a->room[k] = size_of(room[k], 7);
-	}
 	for (Size i = 0; i < ncosts; i++)
 		a->cost[i] = INFINITY;
 	for (int i = 0; i < n; i++)
@@ -175,89 +164,6 @@ assign(const TsaAssignmentProblem *problem, TsaAssignment *result)
 				 errdetail("Failed to choose among %zu relations.",
 						   problem->n)));
 	CHECK_FOR_INTERRUPTS();
-}
-
-/* The moves that an assignment needs; "cell" is where each is found. */
-static TsaBundleMove *
-list_moves(FunctionCallInfo fcinfo, PlanArguments *a, size_t *n, int **cell)
-{
-	TsaAssignmentProblem *p = &a->problem;
-	TsaBundleMove *moves = palloc0((p->n + 1) * sizeof(TsaBundleMove));
-	int			ncells;
-	Datum	   *seconds = list_argument(fcinfo, 9, FLOAT8OID, a->ncells,
-										&ncells);
-
-	*cell = palloc((p->n + 1) * sizeof(int));
-	*n = 0;
-	for (int c = 0; c < ncells; c++)
-	{
-		int			item = (int) DatumGetInt64(a->cell_items[c]) - 1;
-		int			place = (int) DatumGetInt64(a->cell_places[c]) - 1;
-		TsaAssignmentItem *i = &p->items[item];
-		TsaBundleMove *m;
-
-		if (place != i->place || place == i->present)
-			continue;
-		m = &moves[*n];
-		m->from_room = a->room_of[i->present];
-		m->to_room = a->room_of[place];
-		m->size = i->moved_size;
-		m->freed = i->size;
-		m->saved = -a->cost[(Size) item * p->nplaces + place];
-		m->seconds = DatumGetFloat8(seconds[c]);
-		(*cell)[(*n)++] = c;
-	}
-	return moves;
-}
-
-/*
- * plan_moves(present, sizes, moved_sizes, cell_items, cell_places, cell_saved,
- *	rooms, free, budget, cell_seconds, read_ms, read_bytes)
- */
-Datum
-tsa_plan_bundles(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	PlanArguments a;
-	TsaAssignment result;
-	TsaBundleProblem bundles = {0};
-	int		   *cell;
-
-	InitMaterializedSRF(fcinfo, 0);
-	read_arguments(fcinfo, &a);
-	a.problem.budget = size_of(PG_GETARG_DATUM(8), 8);
-	assign(&a.problem, &result);
-	bundles.moves = list_moves(fcinfo, &a, &bundles.n, &cell);
-	bundles.read_ms = PG_GETARG_FLOAT8(10);
-	bundles.read_bytes = PG_GETARG_FLOAT8(11);
-	bundles.free = a.free;
-	bundles.nrooms = a.problem.nrooms;
-	bundles.min_percent = TSA_MIN_PERCENT;
-	bundles.min_dense_percent = TSA_MIN_DENSE_PERCENT;
-	bundles.repaid_s = TSA_REPAID_S;
-	if (!tsa_bundle_moves(&bundles))
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory"),
-				 errdetail("Failed to order %zu moves.", bundles.n)));
-	for (size_t i = 0; i < bundles.n; i++)
-	{
-		TsaBundleMove *m = &bundles.moves[i];
-		Datum		values[PLAN_COLUMNS];
-		bool		nulls[PLAN_COLUMNS] = {0};
-
-		values[0] = a.cell_items[cell[i]];
-		values[1] = a.cell_places[cell[i]];
-		values[2] = Int32GetDatum(m->rank);
-		values[3] = Int32GetDatum(m->bundle);
-		values[4] = Int32GetDatum(m->verdict);
-		nulls[5] = m->makes_room_for == TSA_NO_MOVE;
-		values[5] = nulls[5] ? (Datum) 0 :
-			a.cell_items[cell[m->makes_room_for]];
-		values[6] = Float8GetDatum(result.price[m->to_room]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
 }
 
 /* The present reads from each place, per second. */
@@ -326,27 +232,4 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
-}
-
-/* saves_too_little(saved, bytes, read_ms, read_bytes) */
-Datum
-tsa_is_too_little(PG_FUNCTION_ARGS)
-{
-	double		read_bytes = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	PG_RETURN_BOOL(tsa_gains_too_little(PG_GETARG_FLOAT8(0),
-										(double) PG_GETARG_INT64(1),
-										PG_GETARG_FLOAT8(2), read_bytes,
-										TSA_MIN_PERCENT,
-										TSA_MIN_DENSE_PERCENT));
-}
-
-/* is_repaid(saved, seconds) */
-Datum
-tsa_is_repaid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_FLOAT8(0) / 1000 * TSA_REPAID_S >=
-				   PG_GETARG_FLOAT8(1));
 }
