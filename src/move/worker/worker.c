@@ -57,8 +57,9 @@
 #define LOCKED_JOB_MS	200
 #define LOCKED_JOBS_MS	5000
 
-/* A process that ends has ended after so long. */
+/* A process that ends has ended after so long, or once its locks are gone. */
 #define EXIT_MS		1000
+#define UNLOCKED_MS	200
 
 /* Claims that may fail, one after the other, before a worker gives up. */
 #define MAX_FAILED_CLAIMS	3
@@ -527,14 +528,15 @@ enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 }
 
 /*
- * The worker ends: by an error, with jobs left, if there is a code.  The
- * launcher looks a little later, when the worker's locks are released.
+ * The worker ends: by an error, with jobs left, if there is a code.  Its locks
+ * are released, as the server's callback has been registered later.  The
+ * launcher looks when its slot will be free, too, which another worker may need.
  */
 static void
 call_launcher(int code, Datum arg pg_attribute_unused())
 {
 	if (code != 0)
-		tsa_call_launcher(MyDatabaseId, EXIT_MS);
+		tsa_call_launcher(MyDatabaseId, UNLOCKED_MS);
 }
 
 /*
