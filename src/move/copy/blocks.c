@@ -259,8 +259,8 @@ compare_batch(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from, int n,
  *
  * Those of the copy are read in one go, for the sake of disks that seek.  They
  * do not change before they are compared: only the write queue writes the copy,
- * and it has nothing but blocks that were compared before.  So there is no delay
- * point in a run, and it ends when as much as a batch has been copied.
+ * and it has nothing but blocks that were compared before.  So there is no
+ * delay point in a run, and it ends when as much as a batch has been copied.
  */
 static int
 compare_run(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,

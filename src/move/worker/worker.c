@@ -530,7 +530,7 @@ enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 /*
  * The worker ends: by an error, with jobs left, if there is a code.  Its locks
  * are released, as the server's callback has been registered later.  The
- * launcher looks when its slot will be free, too, which another worker may need.
+ * launcher looks when its slot will be free, too, which another may need.
  */
 static void
 call_launcher(int code, Datum arg pg_attribute_unused())
