@@ -234,6 +234,15 @@ read_times(Datum value, TsaReadTimes *times)
 	times->random_n = numbers[9] > 0 ? numbers[9] : times->random;
 	if (times->adjacent_n <= 0)
 		times->depth = 0;
+	if (GetConfigOption("io_method", true, false) != NULL)
+	{
+		/*
+		 * From 18 on neighbours are read by one request, of which the kernel
+		 * reads ahead, at any concurrency.
+		 */
+		times->adjacent_1 = Min(times->adjacent_1, times->adjacent_0);
+		times->adjacent_n = Min(times->adjacent_n, times->adjacent_1);
+	}
 	return true;
 }
 
