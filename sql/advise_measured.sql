@@ -126,11 +126,11 @@ SELECT 1, 'm_moved'::regclass, 'm_moved'::regclass, 'r', 'public', 'm_moved', 16
 	'auto', 'copy', 'done', 1, 100, 10, 1, 1, now() - interval '50 s', now() - interval '40 s',
 	ARRAY['m_moved_a'::regclass::oid], ARRAY[1663::oid];
 SELECT r.relation::regclass, r.reads_per_s
-FROM tablespace_advisor.without_moves(array(
+FROM unnest(tablespace_advisor.without_moves(array(
 		SELECT jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
 			'relation', c.oid, 'size_bytes', 819200, 'reads_per_s', 3))
 		FROM pg_class c WHERE c.relname IN ('m_moved', 'm_moved_a', 'pg_class') ORDER BY c.relname DESC),
-	now() - interval '100 s', now()) r;
+	now() - interval '100 s', now())) r;
 SELECT relation::regclass, tablespaces FROM tablespace_advisor.left_lately()
 WHERE relation::regclass::text LIKE 'm\_%' ORDER BY 1;
 DELETE FROM tablespace_advisor.job;

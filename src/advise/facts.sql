@@ -437,11 +437,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.members_of(oid[]) IS
 	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression';
 
-/*
- * Where waits were not measured, counters tell how many scans began and how many rows
- * they got.  A scan of a table larger than a quarter of shared buffers leaves nothing
- * there (initscan()): all of its blocks are read.  Of others as many as of all blocks.
- */
 CREATE FUNCTION tablespace_advisor.counted_scan_reads(
 	relation oid,
 	scans_per_s float8,
@@ -450,74 +445,25 @@ CREATE FUNCTION tablespace_advisor.counted_scan_reads(
 	hits_per_s float8,
 	size_bytes bigint)
 RETURNS float8
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN scans_per_s > 0 AND reads_per_s > 0 THEN
-		CASE WHEN size_bytes > pg_size_bytes(current_setting('shared_buffers')) / 4
-			THEN least(s.blocks, reads_per_s)
-			ELSE least(s.blocks / (reads_per_s + hits_per_s), 1) * reads_per_s END END
-	FROM (SELECT least(scans_per_s,
-				tuples_per_s / nullif(pg_stat_get_live_tuples(relation), 0))
-			* size_bytes / current_setting('block_size')::float8 AS blocks) s;
-END;
+LANGUAGE C STABLE
+AS 'MODULE_PATHNAME', 'tsa_counted_scans';
 COMMENT ON FUNCTION tablespace_advisor.counted_scan_reads(oid, float8, float8, float8, float8, bigint) IS
 	'blocks per second of a heap that sequential scans read past shared buffers, from rates of its counters; NULL: none';
 
-/*
- * Rates of a heap with its TOAST table and that one's index, which move together,
- * or of an index.  The system's cache is looked at for relations that are read,
- * where no samples say; of a heap the shares are weighed with the reads.
- */
 CREATE FUNCTION tablespace_advisor.member_rates(
 	rates tablespace_advisor.relation_rate[],
-	tables oid[])
+	tables oid[],
+	looked_at oid[],
+	cached_shares float8[])
 RETURNS TABLE (member oid, size_bytes bigint, toast_bytes bigint, reads_per_s float8,
 	maintenance_reads_per_s float8, hits_per_s float8, writes_per_s float8,
 	hot_fraction float8, tuples_per_scan float8, cached float8, scans bigint,
 	counted_since timestamptz, measured boolean, waiting_sessions float8,
 	scan_reads_per_s float8, scan_sessions float8)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-AS $$
-#variable_conflict use_column
-BEGIN
-	RETURN QUERY WITH rate AS MATERIALIZED (
-		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
-		FROM tablespace_advisor.elements(rates) r
-		JOIN tablespace_advisor.elements(tables) t ON t = r.heap
-	), resident AS MATERIALIZED (
-		SELECT p.relation,
-			tablespace_advisor.cached_share(
-				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached
-		FROM tablespace_advisor.relations_residency(
-			array(SELECT r.relation FROM rate r
-				WHERE r.reads_per_s > 0 AND r.system_cached IS NULL)) p
-	)
-	SELECT r.member,
-		sum(r.size_bytes)::bigint,
-		coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint,
-		sum(r.reads_per_s),
-		sum(r.maintenance_reads_per_s),
-		sum(r.hits_per_s),
-		sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index'),
-		min(r.hot_fraction) FILTER (WHERE r.kind = 'heap'),
-		min(r.tuples_per_s / nullif(r.scans_per_s, 0)) FILTER (WHERE r.kind = 'index'),
-		sum(r.reads_per_s * coalesce(r.system_cached, p.cached))
-			/ nullif(sum(r.reads_per_s) FILTER (WHERE coalesce(
-				r.system_cached, p.cached) IS NOT NULL), 0),
-		min(r.scans_total) FILTER (WHERE r.kind = 'index'),
-		min(r.counted_since), bool_and(r.measured), sum(r.waiting_sessions),
-		sum(CASE WHEN r.measured THEN r.scan_reads_per_s
-			WHEN r.kind = 'heap' THEN tablespace_advisor.counted_scan_reads(r.relation,
-				r.scans_per_s, r.tuples_per_s, r.reads_per_s, r.hits_per_s, r.size_bytes) END),
-		sum(r.scan_sessions)
-	FROM rate r LEFT JOIN resident p USING (relation)
-	GROUP BY r.member;
-END
-$$;
-COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[]) IS
-	'rates of observe_database() added up over relations that move together, of these tables; columns as in relation_fact, member: the heap or index';
+LANGUAGE C STRICT STABLE ROWS 10000
+AS 'MODULE_PATHNAME', 'tsa_member_rates';
+COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[], oid[], float8[]) IS
+	'rates of observe_database() added up over relations that move together, of these tables; looked_at, cached_shares: relations whose pages in the system''s cache were looked at, for those of which samples do not say; columns as in relation_fact, member: the heap or index';
 
 /*
  * Rows that a plain scan of an index fetches, in its order or not, count for the
@@ -553,11 +499,21 @@ AS $$
 DECLARE
 	made timestamptz := (SELECT (pg_stat_file('base/' || d.oid || '/PG_VERSION', true)).modification
 		FROM pg_database d WHERE d.datname = current_database());
+	looked_at oid[];
+	shares float8[];
 BEGIN
+	/* where no samples say, the system's cache is looked at for what is read */
+	SELECT coalesce(array_agg(p.relation), '{}'),
+		coalesce(array_agg(tablespace_advisor.cached_share(p.blocks, p.shared_blocks,
+			p.system_only_blocks)), '{}')
+	INTO looked_at, shares
+	FROM tablespace_advisor.relations_residency(array(
+		SELECT r.relation FROM tablespace_advisor.elements(rates) r
+		WHERE r.reads_per_s > 0 AND r.system_cached IS NULL AND r.heap = ANY (tables))) p;
 	RETURN QUERY WITH member AS MATERIALIZED (
 		SELECT m.* FROM tablespace_advisor.members_of(tables) m
 	), active AS MATERIALIZED (
-		SELECT a.* FROM tablespace_advisor.member_rates(rates, tables) a
+		SELECT a.* FROM tablespace_advisor.member_rates(rates, tables, looked_at, shares) a
 	), role AS MATERIALIZED (
 		SELECT r.indexrelid, r.unusable, r.needed_for
 		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t

@@ -217,7 +217,7 @@ CREATE FUNCTION tablespace_advisor.without_moves(
 	rates tablespace_advisor.relation_rate[],
 	begins timestamptz,
 	ends timestamptz)
-RETURNS SETOF tablespace_advisor.relation_rate
+RETURNS tablespace_advisor.relation_rate[]
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -225,7 +225,6 @@ DECLARE
 	block_bytes CONSTANT float8 := current_setting('block_size');
 	seconds CONSTANT float8 := extract(epoch FROM ends - begins);
 	moved oid[];
-	rate record;
 BEGIN
 	moved := array(SELECT m.relation
 		FROM tablespace_advisor.job j
@@ -234,13 +233,13 @@ BEGIN
 		CROSS JOIN LATERAL unnest(ARRAY[j.relation, c.reltoastrelid, t.indexrelid]
 			|| j.indexes) m (relation)
 		WHERE j.finished_at > begins AND j.started_at < ends AND m.relation <> 0);
-	FOREACH rate IN ARRAY rates LOOP
-		IF rate.relation = ANY (moved) THEN
-			rate.reads_per_s := greatest(0,
-				rate.reads_per_s - rate.size_bytes / block_bytes / seconds);
-		END IF;
-		RETURN NEXT rate;
-	END LOOP;
+	IF cardinality(moved) = 0 THEN
+		RETURN rates;
+	END IF;
+	RETURN array(SELECT CASE WHEN r.relation = ANY (moved) THEN jsonb_populate_record(r,
+			jsonb_build_object('reads_per_s', greatest(0,
+				r.reads_per_s - r.size_bytes / block_bytes / seconds))) ELSE r END
+		FROM tablespace_advisor.elements(rates) r);
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.without_moves(tablespace_advisor.relation_rate[], timestamptz, timestamptz) IS
@@ -340,8 +339,8 @@ BEGIN
 		array(SELECT r FROM tablespace_advisor.with_exports(
 			seen.relations, seen.relation_waits) r)
 		WHEN seen.measured_s > 0 THEN seen.relations ELSE
-		array(SELECT r FROM tablespace_advisor.without_moves(
-			seen.relations, seen.window_start, seen.window_end) r) END;
+		tablespace_advisor.without_moves(
+			seen.relations, seen.window_start, seen.window_end) END;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 	statements := CASE WHEN seen.measured_s > 0 THEN coalesce(seen.statement_waits, '{}') END;
 END
@@ -449,9 +448,6 @@ AS $$
 DECLARE
 	who text;
 BEGIN
-	IF advice.statement IS NULL THEN
-		RETURN advice;
-	END IF;
 	who := tablespace_advisor.who_may_probe(pg_get_userbyid(caller));
 	advice.reason := tablespace_advisor.one_line(advice.reason, 80 - length(who)) || who;
 	RETURN advice;
@@ -531,7 +527,7 @@ BEGIN
 			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0
 				OR f.tablespace = ANY (unread));
 	END IF;
-	RETURN QUERY SELECT CASE WHEN (j.advice).action = 'probe first'
+	RETURN QUERY SELECT CASE WHEN (j.advice).action = 'probe first' AND (j.advice).statement IS NOT NULL
 			THEN tablespace_advisor.tell_who_probes(caller, j.advice) ELSE j.advice END, j.evidence
 	FROM tablespace_advisor.judge_placement(relations, considered, tablespaces,
 		tablespace_advisor.load_as_seen_by(seen.load, caller), to_tablespace, budget_bytes, target IS NULL, with_evidence) j

@@ -54,15 +54,6 @@ enum
 	L_ALL_MS, L_ALL_BYTES, L_OTHERS, L_COLUMNS
 };
 
-/* A row of one of them. */
-typedef struct FactRow
-{
-	TupleDesc	desc;
-	int			ncolumns;
-	Datum		values[R_COLUMNS];
-	bool		nulls[R_COLUMNS];
-} FactRow;
-
 /* For tables: their OID and number. */
 typedef struct TableEntry
 {
@@ -79,8 +70,8 @@ allocate(size_t size)
 }
 
 /* Takes a row apart, which has to have so many columns. */
-static void
-read_row(FactRow *row, Datum datum)
+void
+tsa_read_fact_row(TsaFactRow *row, Datum datum)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
 	HeapTupleData tuple;
@@ -100,15 +91,15 @@ read_row(FactRow *row, Datum datum)
 }
 
 /* A column of type float8; NAN: NULL. */
-static double
-number_of(const FactRow *row, int column)
+double
+tsa_number_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? NAN : DatumGetFloat8(row->values[column]);
 }
 
 /* A column of type bigint. */
-static double
-big_number_of(const FactRow *row, int column)
+double
+tsa_big_number_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? NAN :
 		(double) DatumGetInt64(row->values[column]);
@@ -116,7 +107,7 @@ big_number_of(const FactRow *row, int column)
 
 /* A column of type int. */
 static double
-small_number_of(const FactRow *row, int column)
+small_number_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? NAN :
 		(double) DatumGetInt32(row->values[column]);
@@ -124,7 +115,7 @@ small_number_of(const FactRow *row, int column)
 
 /* A column of type text; NULL: NULL. */
 static const char *
-text_of(const FactRow *row, int column)
+text_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? NULL :
 		TextDatumGetCString(row->values[column]);
@@ -132,15 +123,15 @@ text_of(const FactRow *row, int column)
 
 /* A column of type name. */
 static const char *
-name_of(const FactRow *row, int column)
+name_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? NULL :
 		NameStr(*DatumGetName(row->values[column]));
 }
 
 /* A Boolean column. */
-static TsaTruth
-truth_of(const FactRow *row, int column)
+TsaTruth
+tsa_truth_of(const TsaFactRow *row, int column)
 {
 	if (row->nulls[column])
 		return TSA_NOT_KNOWN;
@@ -148,8 +139,8 @@ truth_of(const FactRow *row, int column)
 }
 
 /* A column of type oid; 0: NULL. */
-static Oid
-oid_of(const FactRow *row, int column)
+Oid
+tsa_oid_of(const TsaFactRow *row, int column)
 {
 	return row->nulls[column] ? InvalidOid :
 		DatumGetObjectId(row->values[column]);
@@ -157,7 +148,7 @@ oid_of(const FactRow *row, int column)
 
 /* A column of type name[]. */
 static Datum *
-names_of(const FactRow *row, int column, int *n)
+names_of(const TsaFactRow *row, int column, int *n)
 {
 	Datum	   *names = NULL;
 
@@ -244,36 +235,36 @@ latency_from(const char *name)
 
 /* A tablespace, without what refers to others. */
 static void
-read_place(const FactRow *row, TsaPlaceFact *f)
+read_place(const TsaFactRow *row, TsaPlaceFact *f)
 {
 	f->name = name_of(row, P_TABLESPACE);
 	f->is_probed = !row->nulls[P_RUN_ID];
-	f->random_read_us = number_of(row, P_RANDOM_US);
-	f->random_read_low_us = number_of(row, P_RANDOM_LOW_US);
-	f->random_read_high_us = number_of(row, P_RANDOM_HIGH_US);
+	f->random_read_us = tsa_number_of(row, P_RANDOM_US);
+	f->random_read_low_us = tsa_number_of(row, P_RANDOM_LOW_US);
+	f->random_read_high_us = tsa_number_of(row, P_RANDOM_HIGH_US);
 	if (!row->nulls[P_DEPTHS] && !row->nulls[P_DEPTH_US])
 		f->curve =
 			tsa_read_curve(DatumGetArrayTypePCopy(row->values[P_DEPTHS]),
 						   DatumGetArrayTypePCopy(row->values[P_DEPTH_US]));
-	f->cached_read_us = number_of(row, P_CACHED_US);
-	f->sequential_page_us = number_of(row, P_PAGE_US);
-	f->sequential_write_page_us = number_of(row, P_WRITE_PAGE_US);
-	f->max_writes_per_s = number_of(row, P_MAX_WRITES);
-	f->may_create = truth_of(row, P_MAY_CREATE);
-	f->is_volatile = truth_of(row, P_VOLATILE);
-	f->available_bytes = big_number_of(row, P_AVAILABLE);
+	f->cached_read_us = tsa_number_of(row, P_CACHED_US);
+	f->sequential_page_us = tsa_number_of(row, P_PAGE_US);
+	f->sequential_write_page_us = tsa_number_of(row, P_WRITE_PAGE_US);
+	f->max_writes_per_s = tsa_number_of(row, P_MAX_WRITES);
+	f->may_create = tsa_truth_of(row, P_MAY_CREATE);
+	f->is_volatile = tsa_truth_of(row, P_VOLATILE);
+	f->available_bytes = tsa_big_number_of(row, P_AVAILABLE);
 	f->caveat = text_of(row, P_CAVEAT);
 	f->latency_from = latency_from(text_of(row, P_LATENCY_FROM));
-	f->present_read_us = number_of(row, P_PRESENT_US);
-	f->present_read_low_us = number_of(row, P_PRESENT_LOW_US);
-	f->present_read_high_us = number_of(row, P_PRESENT_HIGH_US);
-	f->present_in_flight = number_of(row, P_IN_FLIGHT);
-	f->is_serial = truth_of(row, P_IS_SERIAL) == TSA_TRUE;
+	f->present_read_us = tsa_number_of(row, P_PRESENT_US);
+	f->present_read_low_us = tsa_number_of(row, P_PRESENT_LOW_US);
+	f->present_read_high_us = tsa_number_of(row, P_PRESENT_HIGH_US);
+	f->present_in_flight = tsa_number_of(row, P_IN_FLIGHT);
+	f->is_serial = tsa_truth_of(row, P_IS_SERIAL) == TSA_TRUE;
 }
 
 /* The rate of earlier moves to a tablespace from another; NAN: none. */
 static double
-copy_rate(const FactRow *row, const char *source)
+copy_rate(const TsaFactRow *row, const char *source)
 {
 	Jsonb	   *rates = DatumGetJsonbP(row->values[P_COPY_RATES]);
 	JsonbValue	value;
@@ -290,7 +281,7 @@ copy_rate(const FactRow *row, const char *source)
 
 /* What the facts on a tablespace say of it and others. */
 static void
-read_ways(const TsaPlacement *p, const FactRow *row, TsaPlaceFact *f)
+read_ways(const TsaPlacement *p, const TsaFactRow *row, TsaPlaceFact *f)
 {
 	double	   *rates = palloc(p->nplaces * sizeof(double));
 	bool	   *shares = palloc0(p->nplaces * sizeof(bool));
@@ -324,7 +315,7 @@ static void
 read_places(TsaFacts *facts, ArrayType *array)
 {
 	TsaPlacement *p = &facts->placement;
-	FactRow		row = {.ncolumns = P_COLUMNS};
+	TsaFactRow	row = {.ncolumns = P_COLUMNS};
 	Datum	   *rows;
 	int			n;
 
@@ -334,7 +325,7 @@ read_places(TsaFacts *facts, ArrayType *array)
 	facts->tablespaces = palloc((n + 1) * sizeof(Datum));
 	for (int i = 0; i < n; i++)
 	{
-		read_row(&row, rows[i]);
+		tsa_read_fact_row(&row, rows[i]);
 		if (row.nulls[P_TABLESPACE])
 			continue;
 		read_place(&row, &p->places[p->nplaces++]);
@@ -345,7 +336,7 @@ read_places(TsaFacts *facts, ArrayType *array)
 	{
 		int			place;
 
-		read_row(&row, rows[i]);
+		tsa_read_fact_row(&row, rows[i]);
 		if (row.nulls[P_TABLESPACE])
 			continue;
 		place = tsa_place_by_name(p, name_of(&row, P_TABLESPACE));
@@ -356,7 +347,8 @@ read_places(TsaFacts *facts, ArrayType *array)
 
 /* Tablespaces that a relation left lately. */
 static void
-read_left_lately(const TsaPlacement *p, const FactRow *row, TsaRelationFact *r)
+read_left_lately(const TsaPlacement *p, const TsaFactRow *row,
+				 TsaRelationFact *r)
 {
 	int			n;
 	Datum	   *names = names_of(row, R_LEFT, &n);
@@ -374,40 +366,40 @@ read_left_lately(const TsaPlacement *p, const FactRow *row, TsaRelationFact *r)
 
 /* A relation. */
 static void
-read_relation(const TsaPlacement *p, const FactRow *row, TsaRelationFact *r)
+read_relation(const TsaPlacement *p, const TsaFactRow *row, TsaRelationFact *r)
 {
 	const char *tablespace = name_of(row, R_TABLESPACE);
 	const char *kind = text_of(row, R_KIND);
 
-	r->id = oid_of(row, R_RELATION);
-	r->table_id = oid_of(row, R_TABLE);
+	r->id = tsa_oid_of(row, R_RELATION);
+	r->table_id = tsa_oid_of(row, R_TABLE);
 	r->place = tablespace == NULL ? TSA_NO_PLACE :
 		tsa_place_by_name(p, tablespace);
 	r->is_index = kind != NULL && strcmp(kind, "index") == 0;
-	r->size_bytes = big_number_of(row, R_SIZE);
-	r->rebuilt_bytes = big_number_of(row, R_REBUILT);
-	r->brin_bytes = big_number_of(row, R_BRIN);
-	r->reads_per_s = number_of(row, R_READS);
-	r->hits_per_s = number_of(row, R_HITS);
-	r->writes_per_s = number_of(row, R_WRITES_PER_S);
-	r->tuples_per_scan = number_of(row, R_TUPLES);
-	r->correlation = number_of(row, R_CORRELATION);
-	r->system_cached = number_of(row, R_CACHED);
-	r->scans = big_number_of(row, R_SCANS);
-	r->writes = big_number_of(row, R_WRITES);
-	r->counted_days = number_of(row, R_DAYS);
+	r->size_bytes = tsa_big_number_of(row, R_SIZE);
+	r->rebuilt_bytes = tsa_big_number_of(row, R_REBUILT);
+	r->brin_bytes = tsa_big_number_of(row, R_BRIN);
+	r->reads_per_s = tsa_number_of(row, R_READS);
+	r->hits_per_s = tsa_number_of(row, R_HITS);
+	r->writes_per_s = tsa_number_of(row, R_WRITES_PER_S);
+	r->tuples_per_scan = tsa_number_of(row, R_TUPLES);
+	r->correlation = tsa_number_of(row, R_CORRELATION);
+	r->system_cached = tsa_number_of(row, R_CACHED);
+	r->scans = tsa_big_number_of(row, R_SCANS);
+	r->writes = tsa_big_number_of(row, R_WRITES);
+	r->counted_days = tsa_number_of(row, R_DAYS);
 	r->column_name = name_of(row, R_COLUMN);
 	r->expression = text_of(row, R_EXPRESSION);
 	r->unusable = text_of(row, R_UNUSABLE);
 	r->needed_for = text_of(row, R_NEEDED);
-	r->duplicate_of = oid_of(row, R_DUPLICATE);
+	r->duplicate_of = tsa_oid_of(row, R_DUPLICATE);
 	r->obstacle = text_of(row, R_OBSTACLE);
-	r->maintenance_reads_per_s = number_of(row, R_MAINTENANCE);
+	r->maintenance_reads_per_s = tsa_number_of(row, R_MAINTENANCE);
 	r->moving_job = row->nulls[R_JOB] ? 0 : DatumGetInt64(row->values[R_JOB]);
-	r->measured = truth_of(row, R_MEASURED) == TSA_TRUE;
-	r->waiting_sessions = number_of(row, R_WAITING);
-	r->scan_reads_per_s = number_of(row, R_SCAN_READS);
-	r->scan_sessions = number_of(row, R_SCAN_SESSIONS);
+	r->measured = tsa_truth_of(row, R_MEASURED) == TSA_TRUE;
+	r->waiting_sessions = tsa_number_of(row, R_WAITING);
+	r->scan_reads_per_s = tsa_number_of(row, R_SCAN_READS);
+	r->scan_sessions = tsa_number_of(row, R_SCAN_SESSIONS);
 	r->policy = text_of(row, R_POLICY);
 	read_left_lately(p, row, r);
 }
@@ -417,7 +409,7 @@ static void
 read_relations(TsaFacts *facts, ArrayType *array)
 {
 	TsaPlacement *p = &facts->placement;
-	FactRow		row = {.ncolumns = R_COLUMNS};
+	TsaFactRow	row = {.ncolumns = R_COLUMNS};
 	HASHCTL		control = {
 		.keysize = sizeof(Oid),
 		.entrysize = sizeof(TableEntry),
@@ -438,7 +430,7 @@ read_relations(TsaFacts *facts, ArrayType *array)
 		bool		found;
 
 		CHECK_FOR_INTERRUPTS();
-		read_row(&row, facts->relations[i]);
+		tsa_read_fact_row(&row, facts->relations[i]);
 		read_relation(p, &row, r);
 		entry = hash_search(tables, &r->table_id, HASH_ENTER, &found);
 		if (!found)
@@ -452,17 +444,17 @@ read_relations(TsaFacts *facts, ArrayType *array)
 static void
 read_load(TsaLoadFact *load, Datum datum)
 {
-	FactRow		row = {.ncolumns = L_COLUMNS};
+	TsaFactRow	row = {.ncolumns = L_COLUMNS};
 
-	read_row(&row, datum);
-	load->reads_per_s = number_of(&row, L_READS);
-	load->read_ms_per_s = number_of(&row, L_READ_MS);
-	load->timed_read_us = number_of(&row, L_TIMED_US);
+	tsa_read_fact_row(&row, datum);
+	load->reads_per_s = tsa_number_of(&row, L_READS);
+	load->read_ms_per_s = tsa_number_of(&row, L_READ_MS);
+	load->timed_read_us = tsa_number_of(&row, L_TIMED_US);
 	load->snapshots = small_number_of(&row, L_SNAPSHOTS);
 	load->reading_snapshots = small_number_of(&row, L_READING_SNAPSHOTS);
-	load->active_sessions = number_of(&row, L_ACTIVE);
-	load->reading_sessions = number_of(&row, L_READING);
-	load->checkpoint_s = number_of(&row, L_CHECKPOINT);
+	load->active_sessions = tsa_number_of(&row, L_ACTIVE);
+	load->reading_sessions = tsa_number_of(&row, L_READING);
+	load->checkpoint_s = tsa_number_of(&row, L_CHECKPOINT);
 	load->standbys = text_of(&row, L_STANDBYS);
 }
 

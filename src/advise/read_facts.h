@@ -12,10 +12,22 @@
 
 #include "postgres.h"
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
 #include "advise/placement.h"
+
+#define TSA_MAX_FACT_COLUMNS 32
+
+/* A row of a type of facts. */
+typedef struct TsaFactRow
+{
+	TupleDesc	desc;
+	int			ncolumns;		/* that it has to have */
+	Datum		values[TSA_MAX_FACT_COLUMNS];
+	bool		nulls[TSA_MAX_FACT_COLUMNS];
+} TsaFactRow;
 
 /* The arguments of functions on facts. */
 typedef struct TsaFacts
@@ -25,6 +37,11 @@ typedef struct TsaFacts
 	Datum	   *tablespaces;	/* of type tablespace_fact */
 } TsaFacts;
 
+extern void tsa_read_fact_row(TsaFactRow *row, Datum datum);
+extern double tsa_number_of(const TsaFactRow *row, int column);
+extern double tsa_big_number_of(const TsaFactRow *row, int column);
+extern TsaTruth tsa_truth_of(const TsaFactRow *row, int column);
+extern Oid	tsa_oid_of(const TsaFactRow *row, int column);
 extern double *tsa_read_numbers(ArrayType *array, const char *name, int *n);
 extern TsaCurve tsa_read_curve(ArrayType *depths, ArrayType *latencies_us);
 extern int	tsa_place_by_name(const TsaPlacement *p, const char *name);
