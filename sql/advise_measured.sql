@@ -61,6 +61,11 @@ FROM (VALUES (1, 0, 2097152, 'a scan of 256 blocks a second'), (9, 0, 2097152, '
 	(1, 500, 2097152, 'in shared buffers as much as other blocks'), (1, 500, 2000000000000, 'a large table'),
 	(0, 500, 2097152, 'no scan')) v (scans, hits, bytes, what);
 
+\echo -- the mean time of its own reads, as in its reason, where others there take less
+/* earlier tests explained nothing that waits were measured of */
+SELECT l FROM tablespace_advisor.explain_advice('m_facts', array(SELECT a FROM m_advice(true) a), false) l
+WHERE l ~ 'from the device';
+
 \echo -- a mean above the latency at that depth is a slower device
 SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
 	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction

@@ -49,6 +49,7 @@ AS $$
 			'latency_from', (d.here).latency_from, 'present_read_us', (d.source).present_read_us,
 			'present_intervals', (d.source).present_intervals,
 			'depth', (d.here).depth, 'probed_us', (d.here).probed_us,
+			'own_read_us', nullif((d.estimate).device_us, (d.here).device_us),
 			'device_us', (d.here).device_us, 'device_low_us', (d.here).device_low_us,
 			'device_high_us', (d.here).device_high_us, 'cached_us', (d.here).cached_us,
 			'cache_exponent', (d.here).cache_exponent,

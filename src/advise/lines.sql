@@ -57,8 +57,10 @@ AS $$
 			format('%s reads/s from the device%s', tablespace_advisor.three_digits(a.reads_per_s
 				* (e #>> '{from,device_share}')::float8),
 				/* hardly any: their time says nothing of the others */
-				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)',
-					tablespace_advisor.pretty_us(e #> '{from,device_us}'),
+				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s (%s%s)',
+					/* reads of others there may take less */
+					coalesce(tablespace_advisor.pretty_us(e #> '{from,own_read_us}') || ' here by its waits',
+						tablespace_advisor.pretty_us(e #> '{from,device_us}') || ' here'),
 					CASE e #>> '{from,latency_from}'
 						WHEN 'counters' THEN format('%s in the window by the device''s counters',
 							tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
@@ -66,8 +68,9 @@ AS $$
 						ELSE format('probe: %s at depth %s',
 							tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
 							tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
-					coalesce(', x ' || nullif(tablespace_advisor.three_digits(
-						e #> '{from,time_correction}'), '1') || ' as timed', '')) END)
+					CASE WHEN e #> '{from,own_read_us}' IS NULL THEN coalesce(', x ' || nullif(
+						tablespace_advisor.three_digits(e #> '{from,time_correction}'), '1')
+						|| ' as timed', '') ELSE '' END) END)
 		END),
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL
 				AND e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN
