@@ -319,7 +319,7 @@ SELECT * FROM placement_curve('pg_default', NULL);
 CREATE ROLE regress_advise_other;
 SELECT pin_placement('placed_a', 'reports at night');
 SELECT pin_placement('placed_a', E'reports\nat night');
-SELECT obstacle FROM tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass]) WHERE relation = 'placed_a'::regclass;
+SELECT obstacle FROM unnest(tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass])) WHERE relation = 'placed_a'::regclass;
 SET ROLE regress_advise_other;
 SELECT pin_placement('placed_a');
 SELECT unpin_placement('placed_a');
@@ -329,7 +329,7 @@ SELECT pin_placement(NULL);
 SELECT unpin_placement(NULL);
 \echo :LAST_ERROR_SQLSTATE
 SELECT unpin_placement('placed_a'), unpin_placement('placed_a') AS again;
-SELECT count(*) FROM tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass]) WHERE obstacle IS NOT NULL;
+SELECT count(*) FROM unnest(tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass])) WHERE obstacle IS NOT NULL;
 DROP ROLE regress_advise_other;
 
 DROP FUNCTION judge, estimate;

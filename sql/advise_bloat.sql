@@ -9,7 +9,7 @@ LANGUAGE sql AS $$
 	SELECT round(f.size_bytes / 1048576.0), round(f.rebuilt_bytes / 1048576.0),
 		round((tablespace_advisor.measure_bloat(f)).rebuilt_bytes / 1048576.0)
 	FROM tablespace_advisor.observe_database(tables => ARRAY['bloated'::regclass]::oid[]) o,
-		tablespace_advisor.relation_facts(o.relations, ARRAY['bloated'::regclass]::oid[]) f
+		unnest(tablespace_advisor.relation_facts(o.relations, ARRAY['bloated'::regclass]::oid[])) f
 	WHERE f.kind = 'index'
 $$;
 SELECT * FROM bloat();

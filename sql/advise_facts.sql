@@ -10,7 +10,7 @@ CREATE ROLE regress_advise_owner;
 CREATE FUNCTION facts(VARIADIC tables regclass[])
 RETURNS SETOF tablespace_advisor.relation_fact LANGUAGE sql AS $$
 	SELECT f.* FROM tablespace_advisor.observe_database() o
-	CROSS JOIN LATERAL tablespace_advisor.relation_facts(o.relations, tables::oid[]) f
+	CROSS JOIN LATERAL unnest(tablespace_advisor.relation_facts(o.relations, tables::oid[])) f
 	ORDER BY f.relation::text COLLATE "C"
 $$;
 
@@ -298,8 +298,7 @@ FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_
 RESET ROLE;
 -- of nothing, nothing, but not without a word
 CREATE OR REPLACE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[])
-RETURNS SETOF tablespace_advisor.relation_fact LANGUAGE sql AS
-	'SELECT (NULL::tablespace_advisor.relation_fact).* WHERE false';
+RETURNS tablespace_advisor.relation_fact[] LANGUAGE sql AS 'SELECT ''{}''::tablespace_advisor.relation_fact[]';
 SET LOCAL client_min_messages = notice;
 SELECT * FROM advise_placement();
 ROLLBACK;

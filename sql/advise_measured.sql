@@ -111,12 +111,12 @@ DROP FUNCTION m_waits();
 
 \echo -- an index scan waits for index and table: what the cache has of each divides that, scans and other means stay
 SELECT f.relation, round(f.waiting_sessions::numeric, 3) AS waiting
-FROM tablespace_advisor.with_divided_waits(array(SELECT jsonb_populate_record(r, v) FROM m_relations(true) r
+FROM unnest(tablespace_advisor.with_divided_waits(array(SELECT jsonb_populate_record(r, v) FROM m_relations(true) r
 	CROSS JOIN LATERAL (SELECT CASE r.relation::text
 		WHEN 'm_facts' THEN '{"reads_per_s": 60, "waiting_sessions": 1.0, "scan_reads_per_s": 10, "scan_sessions": 0.2, "system_cached": 0.2}'
 		WHEN 'm_facts_ck' THEN '{"reads_per_s": 50, "waiting_sessions": 0.7, "system_cached": 0.8}'
 		WHEN 'm_cached' THEN jsonb_build_object('table_relation', 'm_facts', 'kind', 'index')
-		ELSE '{}' END::jsonb AS v) c)) f ORDER BY f.relation::text;
+		ELSE '{}' END::jsonb AS v) c))) f ORDER BY f.relation::text;
 
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;

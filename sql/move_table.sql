@@ -338,7 +338,7 @@ SELECT * FROM places WHERE relation = 'advised';
 -- and it knows what cannot be moved live
 CREATE UNLOGGED TABLE unlogged (a int);
 SELECT relation, obstacle
-FROM tablespace_advisor.relation_facts('{}', ARRAY['unlogged'::regclass]::oid[]);
+FROM unnest(tablespace_advisor.relation_facts('{}', ARRAY['unlogged'::regclass]::oid[]));
 
 SELECT count(*) AS unfinished FROM tablespace_moves WHERE finished_at IS NULL;
 SET client_min_messages = warning;

@@ -203,7 +203,7 @@ look_around(Chooser *c, int relation)
 	}
 }
 
-/* Numbers what could be moved in the order of OIDs; offers follow. */
+/* Numbers relations with offers in the order of OIDs; offers follow. */
 static void
 list_items(Chooser *c, TsaRelationKey *keys)
 {
@@ -252,7 +252,7 @@ list_items(Chooser *c, TsaRelationKey *keys)
 	c->noffers = n;
 }
 
-/* The rooms without what is evicted to them; and the problem. */
+/* The rooms, less the bytes evicted to them; and the problem. */
 static void
 make_problem(Chooser *c)
 {

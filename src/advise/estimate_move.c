@@ -243,7 +243,7 @@ is_passed_over(const TsaPlacement *p, int source, int destination)
 }
 
 /*
- * Fills in what is known of each place as the target of moves, and the time of
+ * Fills in the facts on each place as the target of moves, and the time of
  * all reads.
  */
 void

@@ -25,7 +25,7 @@ tsa_compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* For qsort(): the largest value first, what is not known before all. */
+/* For qsort(): the largest value first, unknown ones before all. */
 static int
 compare_values(const void *a, const void *b)
 {
@@ -151,7 +151,7 @@ tsa_evict_from(TsaPlacement *p, int source, TsaRelationKey *keys)
 	return true;
 }
 
-/* Moves out of what is too full come first, those that save most per byte. */
+/* Moves out of full places come first, those that save most per byte. */
 void
 tsa_rank_moves(TsaPlacement *p, TsaRelationKey *keys)
 {

@@ -164,7 +164,7 @@ tsa_add_row(TsaRow *row, const TsaRow *inner, Oid type)
 	tsa_add_datum(row, HeapTupleGetDatum(tuple), false);
 }
 
-/* What latencies are measured by, in words of SQL. */
+/* The source of latencies, as SQL has it. */
 static const char *
 source_name(TsaLatencyFrom from)
 {

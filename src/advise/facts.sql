@@ -487,7 +487,7 @@ COMMENT ON FUNCTION tablespace_advisor.is_read_by_bitmap(oid, oid) IS
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
 	tables oid[])
-RETURNS SETOF tablespace_advisor.relation_fact
+RETURNS tablespace_advisor.relation_fact[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -510,7 +510,7 @@ BEGIN
 	FROM tablespace_advisor.relations_residency(array(
 		SELECT r.relation FROM tablespace_advisor.elements(rates) r
 		WHERE r.reads_per_s > 0 AND r.system_cached IS NULL AND r.heap = ANY (tables))) p;
-	RETURN QUERY WITH member AS MATERIALIZED (
+	RETURN array(WITH member AS MATERIALIZED (
 		SELECT m.* FROM tablespace_advisor.members_of(tables) m
 	), active AS MATERIALIZED (
 		SELECT a.* FROM tablespace_advisor.member_rates(rates, tables, looked_at, shares) a
@@ -521,7 +521,7 @@ BEGIN
 		SELECT x.* FROM tablespace_advisor.index_shape(
 			array(SELECT i.relation FROM member i WHERE i.kind = 'index')) x
 	)
-	SELECT m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname,
+	SELECT ROW(m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname,
 		z.bytes, coalesce(a.toast_bytes, 0),
 		/* the table's owner can have put anything into its statistics */
 		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
@@ -545,7 +545,7 @@ BEGIN
 			WHEN a.measured IS NOT TRUE THEN 'there by policy (' || y.policy
 				|| '); whether statements wait is not measured' END),
 		l.tablespaces, a.maintenance_reads_per_s, w.job_id, a.measured,
-		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions, y.policy
+		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions, y.policy)::tablespace_advisor.relation_fact
 	FROM member m
 	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
 	LEFT JOIN active a ON a.member = m.relation
@@ -561,41 +561,17 @@ BEGIN
 		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE
 	CROSS JOIN LATERAL (SELECT coalesce(a.size_bytes,
 		tablespace_advisor.file_bytes(m.tablespace, m.filenode)
-		+ coalesce(tablespace_advisor.file_bytes(m.tablespace, m.toast_filenode), 0)) AS bytes) z;
+		+ coalesce(tablespace_advisor.file_bytes(m.tablespace, m.toast_filenode), 0)) AS bytes) z);
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
 
-/*
- * An index scan reads its index and its table by turns, and its waits for both are
- * divided by blocks: both seem to take as long.  But as a rule the system's cache
- * has more of the index.  So the cached part of each divides the waits for a table
- * and those of its indexes that seem to take half to twice as long.
- */
 CREATE FUNCTION tablespace_advisor.with_divided_waits(
 	relations tablespace_advisor.relation_fact[])
-RETURNS SETOF tablespace_advisor.relation_fact
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH keyed AS MATERIALIZED (
-		SELECT a.relation, a.table_relation, a.kind, coalesce(a.scan_sessions, 0) AS scans,
-			greatest(0, a.reads_per_s - coalesce(a.scan_reads_per_s, 0)) AS reads,
-			greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions,
-			coalesce(a.system_cached, 0) AS cached
-		FROM tablespace_advisor.elements(relations) a WHERE a.measured AND a.reads_per_s > 0
-	), divided AS (
-		SELECT k.relation, k.scans + sum(k.sessions) OVER t * k.reads * (1 - k.cached)
-			/ nullif(sum(k.reads * (1 - k.cached)) OVER t, 0) AS sessions
-		FROM keyed k JOIN keyed h ON h.relation = k.table_relation
-		WHERE k.sessions * h.reads BETWEEN h.sessions * k.reads / 2 AND h.sessions * k.reads * 2
-		WINDOW t AS (PARTITION BY k.table_relation)
-	)
-	SELECT CASE WHEN d.sessions <> a.waiting_sessions THEN jsonb_populate_record(a,
-		jsonb_build_object('waiting_sessions', d.sessions)) ELSE a END
-	FROM tablespace_advisor.elements(relations) a LEFT JOIN divided d USING (relation)
-$$;
+RETURNS tablespace_advisor.relation_fact[]
+LANGUAGE C STRICT IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_with_divided_waits';
 COMMENT ON FUNCTION tablespace_advisor.with_divided_waits(tablespace_advisor.relation_fact[]) IS
 	'the facts with measured waits for a table and its indexes divided by the part of each that is not in the system''s cache, where index scans waited for both';
 

@@ -55,7 +55,7 @@ tsa_finding_name(TsaFinding finding)
 	return finding_rows[finding].name;
 }
 
-/* What an advice that rests on it says to do. */
+/* The action of an advice that rests on it. */
 const char *
 tsa_finding_action(TsaFinding finding)
 {

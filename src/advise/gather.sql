@@ -505,10 +505,10 @@ BEGIN
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, seen.rates, target IS NULL) t);
-	relations := CASE WHEN seen.statements IS NULL
-		THEN array(SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)
-		ELSE array(SELECT f FROM tablespace_advisor.with_divided_waits(array(
-			SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)) f) END;
+	relations := tablespace_advisor.relation_facts(seen.rates, tables);
+	IF seen.statements IS NOT NULL THEN
+		relations := tablespace_advisor.with_divided_waits(relations);
+	END IF;
 	/* sessions wait for less than reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, seen.load) f);

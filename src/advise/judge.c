@@ -39,7 +39,7 @@ typedef struct Decisions
 	Oid			load_type;
 } Decisions;
 
-/* What a decision says to do. */
+/* The action of a decision. */
 static const char *
 action_of(const TsaChoice *c)
 {
@@ -54,8 +54,8 @@ asks_for_probe(const TsaChoice *c)
 }
 
 /*
- * For qsort_arg(): moves by rank, then what is certain, what is read longest,
- * indexes; of what is not read by name.
+ * For qsort_arg(): moves by rank, then certain verdicts, long reads, indexes;
+ * relations that are not read by name.
  */
 static int
 compare_decisions(const void *a, const void *b, void *arg)

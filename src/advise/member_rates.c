@@ -37,7 +37,7 @@ enum
 	MEASURED, WAITING, SCAN_READS, SCAN_SESSIONS, COLUMNS
 };
 
-/* A heap or an index, and the sum of what moves with it. */
+/* A heap or an index, and the sum of all that moves with it. */
 typedef struct Member
 {
 	Oid			oid;			/* hash key */

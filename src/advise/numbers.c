@@ -4,7 +4,7 @@
  *	  Numbers and times as people read them.
  *
  * Digits are those of the type numeric, so that halves are rounded as people
- * do.  What is not known (NAN) is an empty text.
+ * do.  NAN, not known, is an empty text.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * placement.h
- *	  Facts on relations and tablespaces, and what follows from them.
+ *	  Facts on relations and tablespaces, and conclusions from them.
  *
- * Pure modules share these structs: present_load.c (the time of a read now),
- * estimate_move.c (and elsewhere), findings.c (the verdict on a relation),
- * evict.c and choose_moves.c (the moves of all).  NAN is a number that is not
- * known; fmin() and fmax() leave it out.
+ * Pure modules share these structs: divide_waits.c (between an index and its
+ * table), present_load.c (the time of a read now), estimate_move.c (and
+ * elsewhere), findings.c (the verdict on a relation), evict.c and
+ * choose_moves.c (the moves of all).  NAN is a number that is not known;
+ * fmin() and fmax() leave it out.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -318,6 +319,9 @@ tsa_add(double *sum, double number)
 	if (!isnan(number))
 		*sum = isnan(*sum) ? number : *sum + number;
 }
+
+/* divide_waits.c */
+extern double *tsa_divide_waits(const TsaPlacement *p);
 
 /* present_load.c */
 extern void tsa_measured_reads(const TsaRelationFact *a, double device_us,

@@ -23,7 +23,7 @@
 /* The part of the database's reads that the server's timing must cover */
 #define MIN_COVERAGE	0.8
 
-/* Means per read of all that is known, and what the server timed. */
+/* Means per read of all that is known, and of those that were timed. */
 typedef struct Expected
 {
 	double		reads;

@@ -26,6 +26,8 @@
 
 #include "advise/read_facts.h"
 
+PG_FUNCTION_INFO_V1(tsa_with_divided_waits);
+
 /* Columns of tablespace_fact. */
 enum
 {
@@ -69,12 +71,25 @@ allocate(size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* A row as a tuple. */
+static HeapTupleData
+tuple_of(Datum datum)
+{
+	HeapTupleData tuple;
+
+	tuple.t_data = DatumGetHeapTupleHeader(datum);
+	tuple.t_len = HeapTupleHeaderGetDatumLength(tuple.t_data);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	return tuple;
+}
+
 /* Takes a row apart, which has to have so many columns. */
 void
 tsa_read_fact_row(TsaFactRow *row, Datum datum)
 {
-	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
-	HeapTupleData tuple;
+	HeapTupleData tuple = tuple_of(datum);
+	HeapTupleHeader header = tuple.t_data;
 
 	if (row->desc == NULL)
 		row->desc =
@@ -83,10 +98,6 @@ tsa_read_fact_row(TsaFactRow *row, Datum datum)
 	if (row->desc->natts != row->ncolumns)
 		elog(ERROR, "fact has %d columns, not %d", row->desc->natts,
 			 row->ncolumns);
-	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = header;
 	heap_deform_tuple(&tuple, row->desc, row->values, row->nulls);
 }
 
@@ -217,7 +228,7 @@ tsa_read_curve(ArrayType *depths, ArrayType *latencies_us)
 	return curve;
 }
 
-/* What the latency of a tablespace is known from. */
+/* The source of the latency of a tablespace. */
 static TsaLatencyFrom
 latency_from(const char *name)
 {
@@ -233,7 +244,7 @@ latency_from(const char *name)
 	return TSA_FROM_NOTHING;
 }
 
-/* A tablespace, without what refers to others. */
+/* A tablespace, without the columns that refer to others. */
 static void
 read_place(const TsaFactRow *row, TsaPlaceFact *f)
 {
@@ -279,7 +290,7 @@ copy_rate(const TsaFactRow *row, const char *source)
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, rate));
 }
 
-/* What the facts on a tablespace say of it and others. */
+/* The facts on a tablespace and others. */
 static void
 read_ways(const TsaPlacement *p, const TsaFactRow *row, TsaPlaceFact *f)
 {
@@ -459,7 +470,7 @@ read_load(TsaLoadFact *load, Datum datum)
 }
 
 /*
- * Reads the arguments at these positions; -1: there is none.  What is NULL is
+ * Reads the arguments at these positions; -1: there is none.  A NULL is
  * empty.  All is in the current memory context.
  */
 void
@@ -495,4 +506,35 @@ tsa_estimate_all(FunctionCallInfo fcinfo, TsaFacts *facts)
 	tsa_estimate_reads_here(&facts->placement);
 	tsa_estimate_places(&facts->placement);
 	CHECK_FOR_INTERRUPTS();
+}
+
+/* with_divided_waits(relations) */
+Datum
+tsa_with_divided_waits(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	TupleDesc	desc = lookup_rowtype_tupdesc(ARR_ELEMTYPE(array), -1);
+	TsaFacts	facts;
+	double	   *sessions;
+
+	tsa_read_facts(fcinfo, 0, -1, -1, &facts);
+	sessions = tsa_divide_waits(&facts.placement);
+	for (int i = 0; i < facts.placement.n; i++)
+	{
+		HeapTupleData fact = tuple_of(facts.relations[i]);
+		int			column = R_WAITING + 1;
+		Datum		value = Float8GetDatum(sessions[i]);
+		bool		isnull = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnan(sessions[i]))
+			facts.relations[i] =
+				HeapTupleGetDatum(heap_modify_tuple_by_cols(&fact, desc, 1,
+															&column, &value,
+															&isnull));
+	}
+	ReleaseTupleDesc(desc);
+	PG_RETURN_ARRAYTYPE_P(construct_array(facts.relations, facts.placement.n,
+										  ARR_ELEMTYPE(array), -1, false,
+										  TYPALIGN_DOUBLE));
 }

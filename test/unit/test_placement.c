@@ -4,6 +4,7 @@
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
+#include "advise/divide_waits.c"
 #include "advise/present_load.c"
 #include "advise/estimate_move.c"
 #include "advise/findings.c"
@@ -139,6 +140,34 @@ test_measured_reads(void)
 	r.waiting_sessions = r.scan_sessions = 0.017;
 	tsa_measured_reads(&r, 20000, 1, 100, &us, &reads, &scan_ms);
 	ok(scan_ms == 0, "less than that is the cache's");
+}
+
+static void
+test_divided_waits(void)
+{
+	TsaRelationFact relations[] = {heap(1, 0, 50), heap(2, 0, 50), heap(3, 0, 50)};
+	TsaPlacement *p = make_placement(relations, 3);
+	double	   *sessions;
+
+	for (int i = 0; i < 3; i++)
+	{
+		relations[i].table_id = 1;
+		relations[i].table = 0;
+		relations[i].measured = true;
+		relations[i].waiting_sessions = i < 2 ? 1 : 0.4;
+	}
+	relations[1].system_cached = 0.5;
+	relations[1].scan_sessions = 0;
+	sessions = tsa_divide_waits(p);
+	ok(is_near(sessions[0], 4 / 3.0) && is_near(sessions[1], 2 / 3.0),
+	   "what the cache has of each divides the waits of both");
+	ok(isnan(sessions[2]), "one of which reads take less than half stays");
+	relations[1].waiting_sessions = 2.1;
+	sessions = tsa_divide_waits(p);
+	ok(isnan(sessions[1]) && isnan(sessions[0]), "and one of more than twice");
+	relations[0].measured = false;
+	sessions = tsa_divide_waits(p);
+	ok(isnan(sessions[1]), "nothing without measured waits of the table");
 }
 
 /* 4 * 0.5 ^ k + 1 * 1 ^ k seconds, of which "target" are left */
@@ -288,6 +317,7 @@ int
 main(void)
 {
 	test_measured_reads();
+	test_divided_waits();
 	test_cache_exponent();
 	test_index_findings();
 	test_choice();
