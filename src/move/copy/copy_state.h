@@ -5,10 +5,11 @@
  *
  *		PREPARING --> COPYING --> SWITCHED
  *					  COPYING --> REWRITTEN
- *		PREPARING, COPYING --> SUSPENDED
+ *		PREPARING, COPYING, REWRITTEN --> SUSPENDED
  *
  * A copy that is REWRITTEN is given up, and another one is begun.  One that is
- * SUSPENDED, as its time window has closed, is kept for another process.
+ * SUSPENDED, as its time window has closed, is kept for another process, which
+ * compares what is there: so what has been truncated makes no difference.
  *
  * Session-level locks: none while PREPARING; then all of them but for the
  * moments in which the copy yields to waiters (none) or asks for the

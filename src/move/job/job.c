@@ -574,6 +574,7 @@ tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 		" blocked_by = NULL, blocks_left = NULL, rate_reason = NULL,"
 		" present_mb_per_s = NULL, interruptions = interruptions + $3,"
 		" bytes_done = CASE WHEN $2 THEN coalesce(m.bytes_done, 0) ELSE 0 END,"
+		" bytes_total = greatest(j.bytes_total, m.bytes_done),"
 		" blocks_again = j.blocks_again + coalesce(m.again, 0),"
 		" takeovers = 0, stalls = CASE WHEN m.bytes_done > j.bytes_done"
 		"   OR m.compared < $4 * m.bytes_done AND m.compared > m.compared_before"
