@@ -524,6 +524,37 @@ test_others_lost(void)
 	ok(tsa_rate_others_lost(&control) < 0, "unlimited: not known");
 }
 
+/*
+ * Others that leave, or a copy that is over.  The tests above run for so long
+ * that the figure of a single window, which can be anything, was not seen.
+ */
+static void
+test_others_for_a_moment(void)
+{
+	World		world = disk();
+	TsaRate		control;
+	double		lost;
+
+	tsa_init_rate(&control, true, 0);
+	world.others = 1.5 * MB;
+	(void) run(&control, &world, 1);
+	ok(control.lost[TSA_CONTENTION_SOURCE].seen, "others are there");
+	ok(tsa_rate_others_lost(&control) < 0, "for a second: their loss is not known");
+	world.others = 0;
+	(void) run(&control, &world, 10);
+	ok(tsa_rate_others_lost(&control) < 0, "nor is it if they leave then (%.2f)",
+	   tsa_rate_others_lost(&control));
+	world.others = 1.5 * MB;
+	(void) run(&control, &world, 20);
+	ok(tsa_rate_others_lost(&control) > 0.05 && tsa_rate_others_lost(&control) < 0.2,
+	   "they come back and stay: known (%.3f)", tsa_rate_others_lost(&control));
+	lost = tsa_rate_others_lost(&control);
+	world.others = 0;
+	(void) run(&control, &world, 10);
+	ok(tsa_rate_others_lost(&control) < lost + 0.06,
+	   "and about the same when they leave (%.3f)", tsa_rate_others_lost(&control));
+}
+
 static void
 test_altered(void)
 {
@@ -653,6 +684,7 @@ main(void)
 	test_min_rate();
 	test_needed_rate();
 	test_others_lost();
+	test_others_for_a_moment();
 	test_altered();
 	test_small();
 	test_unlimited();

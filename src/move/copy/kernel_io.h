@@ -49,9 +49,8 @@ extern void tsa_write_back(const TsaBlockRange *range, unsigned int flags);
 extern bool tsa_find_cached(const TsaBlockRange *range, bool *cached);
 
 /*
- * [T] Asks the kernel to drop the pages of blocks, all of one segment or the
- * rest is left out, from its cache.  Dirty pages stay, and begin to be
- * written.
+ * [T] Asks the kernel to drop the pages of blocks from its cache, as far as the
+ * first segment reaches.  Dirty pages stay, and begin to be written.
  */
 extern void tsa_drop_from_cache(const TsaBlockRange *range);
 

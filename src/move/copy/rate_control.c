@@ -155,8 +155,7 @@ tsa_rate_go_on(TsaRate *control, const TsaRate *last)
 	set_hurried(control, false);
 	control->best_read = control->read_seconds = control->read_bytes = 0;
 	control->present[TSA_CONTENTION_UNKNOWN] = false;
-	memset(control->could_do, 0, sizeof(control->could_do));
-	memset(control->have_done, 0, sizeof(control->have_done));
+	memset(control->lost, 0, sizeof(control->lost));
 }
 
 /*
@@ -215,18 +214,14 @@ tsa_rate_lately(const TsaRate *control, TsaContention who)
 
 /*
  * The part of their possible work that others have not got done since the copy
- * began, of those with the largest loss; negative if that is not known.
+ * began, of those with the largest loss; negative if that is not known, as
+ * when they were there for a moment only.
  */
 double
 tsa_rate_others_lost(const TsaRate *control)
 {
-	double		lost = control->adapts ? 0 : -1;
-
-	for (int who = 0; who < TSA_CONTENTIONS; who++)
-		if (control->could_do[who] > 0)
-			lost = fmax(lost,
-						1 - control->have_done[who] / control->could_do[who]);
-	return lost;
+	return control->adapts ?
+		tsa_lost_most(control->lost, TSA_CONTENTIONS) : -1;
 }
 
 /*
@@ -243,8 +238,8 @@ note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
 		control->usual[who] = asleep->done / asleep->seconds;
 	if (control->usual[who] <= 0)
 		return;
-	control->could_do[who] += control->usual[who] * sample->seconds;
-	control->have_done[who] += sample->done[who];
+	tsa_lost_add(&control->lost[who], sample->seconds, control->usual[who],
+				 sample->done[who]);
 }
 
 /*
@@ -426,6 +421,8 @@ decide(TsaRate *control)
 	double		loss;
 	TsaContention loser = find_loser(control, &loss);
 
+	for (int who = 0; who < TSA_CONTENTIONS; who++)
+		tsa_lost_end_window(&control->lost[who], control->present[who]);
 	control->rate = control->bytes / control->window;
 	if (loser == TSA_CONTENTIONS)
 	{

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "move/copy/burst.h"
+#include "move/copy/lost_work.h"
 #include "move/copy/rate_sums.h"
 #include "move/copy/turn.h"
 
@@ -114,8 +115,7 @@ typedef struct TsaRate
 										 * copy sleeps; 0: not known */
 
 	/* since the copy began: while others were there and that was known */
-	double		could_do[TSA_CONTENTIONS];
-	double		have_done[TSA_CONTENTIONS];
+	TsaLostWork lost[TSA_CONTENTIONS];
 	bool		first_look;		/* is yet to come */
 	bool		others_read;	/* from the source's device, in the last
 								 * sample */
