@@ -188,7 +188,7 @@ my $tables = q{SELECT oid::regclass FROM pg_class WHERE relkind = 'r' AND reltab
 # what the state's statement sets, as settings of a session
 sub recommended
 {
-	my ($line) = sql(q{SELECT verdict || '|' || coalesce(statement, '') || '|' || reason
+	my ($line) = sql(q{SELECT verdict || '|' || coalesce(statement, '') || '|' || translate(reason, E'\n', ' ')
 		FROM recommend_random_page_cost('bench')});
 	my ($verdict, $statement, $reason) = split /\|/, $line // 'none||', 3;
 	my %set;

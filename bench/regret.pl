@@ -153,7 +153,7 @@ $ratio ||= 4;
 # what is recommended while caches are as they are now
 sub settings
 {
-	my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), reason) FROM recommend_random_page_cost('bench')");
+	my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), translate(reason, E'\\n', ' ')) FROM recommend_random_page_cost('bench')");
 	my ($verdict, $ours, $reason) = split /\|/, $advice // 'none|4|', 3;
 	my %setting = (
 		'4.0' => [ 4, 'off' ], '1.1' => [ 1.1, 'off' ], '2.0' => [ 2, 'off' ],

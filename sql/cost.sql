@@ -39,7 +39,7 @@ DELETE FROM tablespace_advisor.sample;
 
 \echo -- nothing measured; which tablespace is first depends on the server
 SELECT tablespace, verdict, random_page_cost, current_random_page_cost, statement,
-	regexp_replace(reason, 'at tablespace \S+', 'at tablespace ...') AS reason
+	regexp_replace(translate(reason, E'\n', ' '), 'at tablespace \S+', 'at tablespace ...') AS reason
 FROM pg_temp.recommended ORDER BY tablespace COLLATE "C";
 
 -- 64 kB at 1000 per second: 8 pages in 1000 us, 125 us each; 5000 / 125 = 40
@@ -65,7 +65,7 @@ SELECT pg_temp.probe(1005, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, NU
 SELECT pg_temp.probe(1006, 'regress_cost_disk', 'random read', 1, 4096, 9, 9);
 SELECT pg_temp.probe(1007, 'regress_cost_disk', 'random read', 1, 8192, 9, NULL);
 SELECT pg_temp.probe(1008, 'regress_cost_disk', 'random read', 2, 8192, 9, 9);
-SELECT random_read_us, sequential_page_us, detail ~ 'run 1001 ' AS of_run_1001
+SELECT random_read_us, sequential_page_us, translate(detail, E'\n', ' ') ~ 'run 1001 ' AS of_run_1001
 FROM recommend_random_page_cost('regress_cost_disk');
 -- a newer measurement that is to be believed replaces the older one
 SELECT pg_temp.probe(1009, 'regress_cost_disk', 'random read', 1, 8192, 250, 4000);

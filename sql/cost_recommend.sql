@@ -49,7 +49,7 @@ FROM (VALUES ('random read', 1, 8192, 5200), ('random read', 16, 8192, 5000),
 	('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
 	('cached read', 1, 8192, 2)) v (workload, depth, size, us);
 SELECT verdict, random_page_cost, low, high, regret_current, statement,
-	reason, regexp_replace(detail, '^.*; ', '') AS detail, effective_io_concurrency,
+	reason, regexp_replace(translate(detail, E'\n', ' '), '^.*; ', '') AS detail, effective_io_concurrency,
 	maintenance_io_concurrency
 FROM recommend_random_page_cost('regress_recommend');
 
@@ -65,7 +65,7 @@ SELECT n, cached_fraction > 0.9 AS cached
 FROM tablespace_advisor.weighable_indexes() w
 JOIN pg_tablespace t ON t.oid = w.tablespace_oid WHERE spcname = 'regress_recommend';
 SELECT verdict, random_page_cost, cached_fraction > 0.9 AS cached, statement, undo_statement,
-	detail ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
+	translate(detail, E'\n', ' ') ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
 FROM recommend_random_page_cost('regress_recommend');
 -- one row per tablespace, with statement and undo
 SELECT count(*) = (SELECT count(*) FROM pg_tablespace WHERE spcname <> 'pg_global')
@@ -127,15 +127,15 @@ FROM unnest('{1,2}'::int[]) high;
 -- what roles and databases have set is compared and named
 CREATE ROLE regress_recommend_app;
 ALTER ROLE regress_recommend_app SET random_page_cost = 50;
-SELECT verdict, substring(detail FROM 'the setting [a-z_]+ \([a-z]+\) is') AS setting,
-	detail ~ '\. Elsewhere another value is set: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS named
+SELECT verdict, substring(translate(detail, E'\n', ' ') FROM 'the setting [a-z_]+ \([a-z]+\) is') AS setting,
+	translate(detail, E'\n', ' ') ~ '\. Elsewhere another value is set: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS named
 FROM recommend_random_page_cost('regress_recommend');
 -- too high a constant: change, and back
 SET random_page_cost = 100;
 SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
 	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+, effective_io_concurrency = 0, maintenance_io_concurrency = 1\);$' AS statement,
-	undo_statement, detail ~ 'any value between .* is about as good' AS flat_told,
-	detail ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
+	undo_statement, translate(detail, E'\n', ' ') ~ 'any value between .* is about as good' AS flat_told,
+	translate(detail, E'\n', ' ') ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
 FROM recommend_random_page_cost('regress_recommend');
 DROP ROLE regress_recommend_app;
 -- the same with caches that nobody knows: no change
@@ -147,7 +147,7 @@ CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[
 RETURNS SETOF record LANGUAGE sql
 AS 'SELECT u, 1000::bigint, 0::bigint, NULL::bigint, NULL::bigint FROM unnest(relations) u';
 SELECT verdict, random_page_cost, cached_fraction, statement,
-	reason, substring(detail FROM '; (how much.*)') AS detail
+	reason, substring(translate(detail, E'\n', ' ') FROM '; (how much.*)') AS detail
 FROM recommend_random_page_cost('regress_recommend');
 ROLLBACK;
 SELECT statement, undo_statement FROM recommend_random_page_cost('regress_recommend') \gset
@@ -159,11 +159,11 @@ ALTER TABLESPACE regress_recommend SET (random_page_cost = 90);
 SELECT verdict, undo_statement FROM recommend_random_page_cost('regress_recommend');
 -- an old probe is no ground for a change
 UPDATE tablespace_advisor.probe_run SET finished_at = now() - interval '60 days' WHERE run_id = 990002;
-SELECT verdict, random_page_cost, statement, reason, regexp_replace(detail, ' By it.*', '') AS detail
+SELECT verdict, random_page_cost, statement, reason, regexp_replace(translate(detail, E'\n', ' '), ' By it.*', '') AS detail
 FROM recommend_random_page_cost('regress_recommend');
 -- measured locality is weighed instead of the correlation
 SELECT count(*) FROM measure_index_locality('regress_recommend.t') WHERE windows = 1;
-SELECT detail ~ 'over 1 index of measured locality here' AS measured
+SELECT translate(detail, E'\n', ' ') ~ 'over 1 index of measured locality here' AS measured
 FROM recommend_random_page_cost('regress_recommend');
 
 \echo -- depth beside a load: what others lose by a deeper queue is no gain, nor is noise

@@ -30,8 +30,8 @@ WHERE free_bytes > size_bytes OR free_bytes < 0 OR size_bytes <= 0
 SELECT tablespace, media, volatile, redundant
 FROM tablespace_devices()
 WHERE (media = 'memory' AND volatile IS NOT TRUE)
-   OR (volatile AND NOT array_to_string(warnings, ' ') LIKE '%volatile storage%')
-   OR (media = 'unknown' AND NOT array_to_string(warnings, ' ') LIKE '%is not visible%');
+   OR (volatile AND NOT translate(array_to_string(warnings, ' '), E'\n', ' ') LIKE '%volatile storage%')
+   OR (media = 'unknown' AND NOT translate(array_to_string(warnings, ' '), E'\n', ' ') LIKE '%is not visible%');
 
 -- what only a RAID has, and what every RAID has
 SELECT tablespace, raid_level, members, write_penalty, degraded
@@ -51,7 +51,7 @@ SELECT 'regress devices "2"' = ANY (shares_device_with) AS shared
 FROM tablespace_devices() WHERE tablespace = 'regress_devices';
 SELECT warning ~ 'pg_default.*"regress devices ""2"""' AS names_them,
 	   warning ~ ': moves between them gain nothing$' AS says_why
-FROM tablespace_devices(), unnest(warnings) AS warning
+FROM tablespace_devices(), unnest(warnings) AS folded, translate(folded, E'\n', ' ') AS warning
 WHERE tablespace = 'regress_devices' AND warning LIKE 'same device as tablespace %';
 
 -- nobody is warned of NULL

@@ -128,6 +128,19 @@ SELECT e FROM of_two('explained_a') e WHERE e ~ '(saves?|explained).* %';
 SELECT e FROM of_two(NULL) e WHERE e ~ 'save' AND e !~ 'database' OR e ~ '^  keep';
 SELECT substring(e FROM ': .*') FROM of_two(NULL) e WHERE e ~ '^database';
 DROP FUNCTION of_two;
+-- shares are of all reading, also where relations have no line of their own, and of
+-- reading before the last move if no samples were taken since (the tests above have one
+-- relation without a line, which is hardly read, and no move)
+SELECT regexp_replace(e, '^database \S+:', 'database:') AS e FROM tablespace_advisor.explain_advice(NULL, array(
+	SELECT ROW(jsonb_populate_record(NULL::placement_advice, r || '{"kind": "heap", "from_tablespace": "slow", "size_bytes": 8192}'),
+		'{"window": {"source": "samples", "start": "2026-01-01 00:40Z", "moved_at": "2026-01-01 00:50Z"}}')::tablespace_advisor.advice_row
+	FROM unnest(ARRAY['{"action": "move", "relation": "pg_class", "to_tablespace": "fast", "saved_ms_per_s": 860, "read_ms_per_s": 900, "move_seconds": 2}',
+		'{"action": "keep", "relation": "pg_type", "read_ms_per_s": 40}', '{"action": "keep", "relation": "pg_proc", "read_ms_per_s": 40}',
+		'{"action": "keep", "relation": "pg_index", "read_ms_per_s": 40}']::jsonb[]) r), true) e
+WHERE e ~ '^database|^  (move|keep)';
+-- long lines are folded, statements are not (other lines here are short)
+SELECT f FROM unnest(ARRAY['        ' || repeat('twelve chars ', 12), 'short', 'CALL m(' || repeat('123, ', 30) || '4);']) l,
+	tablespace_advisor.folded_line(l) f;
 -- until when the samples are, and which move they begin after, or do not know of
 SELECT l FROM unnest('{2026-01-01 00:30Z,2026-01-01 02:00Z}'::timestamptz[]) m, unnest('{true,false}'::boolean[]) short,
 	tablespace_advisor.window_lines(jsonb_build_object('source', 'samples', 'seconds', 3600,

@@ -50,7 +50,7 @@ WHERE (p50_us IS NULL) <> (samples < 6)
 -- a limit on I/O requests holds, and the row says so
 SET tablespace_advisor.probe_max_iops = 500;
 SELECT workload, iops <= 500 AS gentle,
-	conditions LIKE '%limited to 500 I/O per second by tablespace_advisor.probe_max_iops%' AS told
+	translate(conditions, E'\n', ' ') LIKE '%limited to 500 I/O per second by tablespace_advisor.probe_max_iops%' AS told
 FROM probe_tablespace('pg_default', '100 ms', '8 MB', '{4}', '{random read}');
 RESET tablespace_advisor.probe_max_iops;
 

@@ -86,10 +86,10 @@ SELECT t.urgency, t.what, t.statements FROM tablespace_advisor.report_things((no
 	{"tablespace": "b", "verdict": "change", "random_page_cost": 2, "current_random_page_cost": 4, "effective_io_concurrency": 8, "regret_current": 1.4, "regret_recommended": 1.1, "statement": "two"}]',
 	'[]', '[{"subject": "probe of a", "ok": false, "message": "never probed", "statement": "a"}, {"subject": "probe of b", "ok": false, "message": "never probed", "statement": "b"},
 	{"subject": "device of c", "ok": false, "message": "volatile", "statement": null}, {"subject": "moves", "ok": true, "message": "never probed", "statement": "no"}]',
-	'{}', NULL, '[]', '[]', NULL, NULL, '{}', NULL, NULL, NULL)::tablespace_advisor.report_findings) t ORDER BY t.urgency, t.what;
+	'{}', NULL, '[]', '[]', NULL, NULL, '{}', NULL, NULL, NULL, NULL)::tablespace_advisor.report_findings) t ORDER BY t.urgency, t.what;
 -- cells are not cut as names are
 SELECT page ~ repeat('w', 100) AS is_whole FROM tablespace_advisor.report_devices((now(), '{}', '[]', '[]', '[]', array(SELECT d FROM jsonb_populate_record(
-	NULL::tablespace_advisor.device, jsonb_build_object('tablespace', 'a', 'warnings', ARRAY[repeat('w', 100)])) d), NULL, '[]', '[]', NULL, NULL, '{}', NULL, NULL, NULL)::tablespace_advisor.report_findings) page;
+	NULL::tablespace_advisor.device, jsonb_build_object('tablespace', 'a', 'warnings', ARRAY[repeat('w', 100)])) d), NULL, '[]', '[]', NULL, NULL, '{}', NULL, NULL, NULL, NULL)::tablespace_advisor.report_findings) page;
 -- between which bounds all moves save: of each alone, scaled to its part of the set; unknown if one is
 CREATE FUNCTION pg_temp.row_of(action text, percent float8, estimate jsonb) RETURNS tablespace_advisor.advice_row LANGUAGE sql AS $$
 	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object('action', action, 'saved_percent', percent)),

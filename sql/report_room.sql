@@ -5,7 +5,7 @@ SELECT tablespace_advisor.curve_knee('{0,1,2,3,4}', '{-20,40,50,55,58}') AS bent
 CREATE FUNCTION pg_temp.advice() RETURNS public.placement_advice LANGUAGE sql AS $$
 	SELECT a FROM jsonb_populate_record(NULL::public.placement_advice, '{"relation": "pg_class", "read_ms_per_s": 2000}') a $$;
 CREATE FUNCTION pg_temp.room(curve jsonb) RETURNS text LANGUAGE sql AS $$
-	SELECT tablespace_advisor.report_room((now() - interval '7 days', ARRAY[pg_temp.advice()], '[]', '[]', '[]', '{}', 'no<where>', curve, '[]', NULL, NULL, '{}', NULL, NULL, NULL)::tablespace_advisor.report_findings) $$;
+	SELECT tablespace_advisor.report_room((now() - interval '7 days', ARRAY[pg_temp.advice()], '[]', '[]', '[]', '{}', 'no<where>', curve, '[]', NULL, NULL, '{}', NULL, NULL, NULL, NULL)::tablespace_advisor.report_findings) $$;
 CREATE FUNCTION pg_temp.says(page text) RETURNS text LANGUAGE sql AS $$ SELECT substring(page, 'class="says">(.*?)</p>') $$;
 -- rows whose saving is not known are left out; a point is no curve
 SELECT pg_temp.room('[]') AS nothing, pg_temp.room('[{"bytes": 0, "saved_ms_per_s": 0, "saved_percent": 0, "relations": 0}]') AS one;

@@ -4,9 +4,10 @@
 # server as README's "Install" leaves it, but for times, which are shortened, job
 # numbers, and measurements, which are there from the beginning, and
 # standby_activity(), which is refused here: t/155 has it.  Of a statement that
-# schedules a command the command is run.  The examples of docs/tiering.md are run by
-# t/110 to t/121, those of docs/fleets.md by tools/fleet.  Each page begins with an
-# example.
+# schedules a command the command is run.  Those of docs/tiering.md are run in a
+# database "shop" whose default tablespace is the one that it empties; those of
+# docs/fleets.md that need another program by tools/fleet.  What they print fits 120
+# columns.  Each page begins with an example.
 # docs/reference.md names all functions, arguments and parameters, and each column
 # of a function or view is on the page that the reference names for it.
 # The pages for those who change this name files that are there.
@@ -31,8 +32,14 @@ sub statements_in
 	{
 		my $block = $1 // $2;
 
-		next unless $block =~ /^\s*$keyword\b/;
+		next unless $block =~ /^\s*(?:$keyword\b|\\pset)/;
 		next if $block =~ /^\s*CREATE TABLE/;
+		# psql runs its own commands line by line, and comments tell where to be
+		if ($block =~ /\\|-- from another/)
+		{
+			push @statements, $block;
+			next;
+		}
 		$block =~ s/--[^\n]*//g;
 		push @statements, map { s/\s+/ /gr =~ s/^ | $//gr } split /;/, $block;
 	}
@@ -66,6 +73,42 @@ $node->safe_psql('postgres', q{
 $node->command_ok(
 	[ 'pgbench', '-i', '-q', '-h', $node->host, '-p', $node->port, 'postgres' ],
 	'pgbench -i');
+
+# The database that docs/tiering.md speaks of, with its tables in tablespace "old", or
+# all of it.
+sub make_shop
+{
+	my ($place) = @_;
+
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS shop WITH (FORCE)');
+	$node->psql('postgres', "DROP TABLESPACE $_") foreach qw(old new);
+	$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE $_ LOCATION ''")
+	  foreach qw(old new);
+	$node->safe_psql('postgres', "CREATE DATABASE shop TABLESPACE $place");
+	$node->safe_psql('shop', $_) foreach $install =~ /-c '([^']+)'/g;
+	$node->safe_psql('shop', q{
+		CREATE TABLE orders (id int PRIMARY KEY, note text) TABLESPACE old;
+		INSERT INTO orders SELECT i, 'x' FROM generate_series(1, 1000) i;
+		CREATE TABLE events (at timestamptz, what text) PARTITION BY RANGE (at);
+		CREATE TABLE events_old PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+		CALL sample_activity()});
+	return;
+}
+
+# The parts of an example of docs/tiering.md, each with the database where it is run.
+sub parts_of
+{
+	my ($sql) = @_;
+	my ($here, $there) = split /-- from another database[^\n]*/, $sql;
+
+	if (defined $there)
+	{
+		make_shop('old');
+		$node->safe_psql('postgres', 'DROP TABLESPACE new');
+		$here =~ s{'/mnt/(\w+/\w+)'}{my $dir = PostgreSQL::Test::Utils::tempdir; "'$dir'"}ge;
+	}
+	return ([ $sql =~ /^DROP TABLESPACE/ ? 'postgres' : 'shop', $here ], defined $there ? [ 'postgres', $there ] : ());
+}
 
 my $all_ended =
   'NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)';
@@ -111,17 +154,26 @@ my %before = (
 		wait_for_job($node, $job);
 	});
 
+sub width_of
+{
+	my ($out) = @_;
+
+	# lines between records are as long as psql likes
+	return (sort { $b <=> $a } map { length } grep { !/^-\[ RECORD/ } split /\n/, $out)[0] // 0;
+}
+
 foreach my $page (@pages)
 {
 	my $name = $page =~ s/^\Q$top\E\///r;
-	next if $name eq 'docs/tiering.md';
-
 	my ($begin) = slurp_file($page) =~ /\A(.*?)(?:^## |\z)/ms;
 
 	like($begin, qr/^    \S|^```/m, "$name begins with an example");
-	next if $name =~ /reliability|benchmarks|fleets/;
+	next if $name =~ /reliability|benchmarks/;
+	my $is_of_shop = $name =~ /tiering/;
+	make_shop('pg_default') if $is_of_shop;
 	foreach my $statement (statements_in($page))
 	{
+		next if $name =~ /fleets/ && $statement =~ /run_command_on|dblink|metrics|'old'|TABLESPACE old/;
 		my ($verb) = $statement =~ /\b(alter|pause|resume|cancel|retry|undo)_move\(7\b/;
 
 		wait_until($node, $all_ended, 'the moves end') unless $verb;
@@ -134,13 +186,24 @@ foreach my $page (@pages)
 		$sql =~ s/'30 s'/'1 s'/;
 		$sql = $1 if $sql =~ /cron\.schedule\(.*\$\$(.*)\$\$/;
 
-		my ($rc, undef, $err) = $node->psql('postgres', $sql, timeout => 120);
+		$sql =~ s/undo\.sql/"$PostgreSQL::Test::Utils::tmp_check\/undo.sql"/e;
+
+		my ($rc, $out, $err);
+		foreach my $part ($is_of_shop ? parts_of($sql) : [ 'postgres', $sql ])
+		{
+			($rc, $out, $err) = $node->psql($part->[0], $part->[1], timeout => 120, on_error_stop => 1,
+				extra_params => [qw(-P format=aligned -P tuples_only=off -P pager=off)]);
+			last if $rc != 0;
+		}
 		if ($statement =~ /\bstandby_activity\(/)
 		{
 			like($err, qr/this server is not a standby/, "$name: $statement");
 			next;
 		}
 		is($rc, 0, "$name: $statement") or diag $err;
+		# a page of HTML, and statements that are for \gexec
+		next if $statement =~ /tablespace_report|\\gexec/;
+		cmp_ok(width_of($out), '<=', 120, "$name: fits: $statement") or diag join "\n", grep { length > 120 } split /\n/, $out;
 	}
 }
 

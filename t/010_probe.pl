@@ -38,7 +38,7 @@ sub probe
 sub caveat
 {
 	return $node->safe_psql('postgres',
-		"SELECT coalesce(caveat, 'none') FROM " . probe(@_));
+		"SELECT coalesce(translate(caveat, E'\\n', ' '), 'none') FROM " . probe(@_));
 }
 
 # A session that runs the probe; returns its handle and its process id.
@@ -202,7 +202,7 @@ SKIP:
 	for (1 .. 20)
 	{
 		$other = $node->safe_psql('postgres',
-			q{SELECT concat_ws('|', coalesce(caveat, 'no caveat'), conditions) FROM }
+			q{SELECT translate(concat_ws('|', coalesce(caveat, 'no caveat'), conditions), E'\n', ' ') FROM }
 			  . probe('100 ms', '1', 'random read'));
 		# reads, that is, once its file is laid out, and not the last of them
 		last if $other =~ /others made (?:[3-9][0-9]|100) % [^:]*: [1-9][0-9]* reads/;
@@ -276,7 +276,7 @@ SKIP:
 
 	# without O_DIRECT a page cache that was emptied does; not that of relations
 	my $rows = q{SELECT string_agg(concat_ws(' ', workload, queue_depth,
-		coalesce(caveat, 'no caveat'), samples > 0, conditions), E'\n') FROM };
+		coalesce(caveat, 'no caveat'), samples > 0, translate(conditions, E'\n', ' ')), E'\n') FROM };
 	restart_with(REFUSE_O_DIRECT => 1);
 	like($node->safe_psql('postgres', $rows . probe('200 ms', '1,4', 'random read')),
 		qr/^random read 1 no caveat t .*through the page cache, emptied before[^\n]*$/,

@@ -13,6 +13,8 @@ my $node = start_plain('devices');
 sub column
 {
 	my ($tablespace, $expression) = @_;
+
+	$expression = q{translate(warnings::text, E'\n', ' ')} if $expression eq 'warnings';
 	return $node->safe_psql('postgres',
 		"SELECT $expression FROM tablespace_devices() WHERE tablespace = '$tablespace'"
 	);

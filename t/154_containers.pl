@@ -27,7 +27,7 @@ SKIP:
 	prepare_node($node);
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_ls_dir('/sys')}), '0', 'the server has no /sys');
 	is($node->safe_psql('postgres', q{
-			SELECT media, warnings::text ~ 'is not visible: run ' FROM tablespace_devices() WHERE tablespace = 'slow'}),
+			SELECT media, translate(warnings::text, E'\n', ' ') ~ 'is not visible: run ' FROM tablespace_devices() WHERE tablespace = 'slow'}),
 		'unknown|t', 'what the device is, is unknown, and why is said');
 	my ($rc, $out, $err) = $node->psql('postgres', q{
 		SELECT workload, queue_depth, samples > 0, conditions

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
 # The output of each function and view fits a terminal of 120 columns, as psql prints
-# it: of those for people SELECT *, of those for programs, which have many columns,
-# those that people select.  Numbers have no exponents, but in metrics.  Statements end
+# it: SELECT *, or where the headings alone are wider, the columns that people select,
+# and SELECT * in psql's expanded form.  Numbers have no exponents, but in metrics.  Statements end
 # with a semicolon, and are as short as the session's search_path allows.
 #
 # Earlier tests looked at columns and values, so nobody saw that a row of
@@ -84,11 +84,11 @@ my %for_programs = (
 	advise_statements => 'SELECT rank, statement, calls_per_s, mean_ms, read_ms, after_ms FROM advise_statements()',
 	all_tablespace_moves => 'SELECT database, job_id, relation_name, to_tablespace, state, percent, eta FROM all_tablespace_moves()',
 	estimate_pgbench_size => 'SELECT * FROM estimate_pgbench_size(100)',
-	forecast_tablespace_usage => 'SELECT tablespace, growth_bytes_per_day, days_until_full, days_low, days_high FROM forecast_tablespace_usage()',
+	forecast_tablespace_usage => 'SELECT tablespace, days_until_full, days_low, days_high, caveat FROM forecast_tablespace_usage()',
 	measure_index_locality => q{SELECT index, window_entries, round(heap_blocks::numeric, 1) AS heap_blocks, effective_correlation FROM measure_index_locality('pgbench_accounts')},
 	move_metrics => 'SELECT database, state, to_tablespace, moves, bytes, lock_seconds, blocked FROM move_metrics',
-	move_outcomes => 'SELECT relation, outcome, waits_for FROM move_outcomes',
-	probe_tablespace => q{SELECT workload, queue_depth, iops, mean_us, p99_us FROM probe_tablespace('flash_raid', duration => '100 ms', file_size => '4 MB')},
+	move_outcomes => 'SELECT relation, outcome, verdict, waits_for FROM move_outcomes',
+	probe_tablespace => q{SELECT workload, queue_depth, mean_us, caveat, conditions FROM probe_tablespace('flash_raid', duration => '100 ms', file_size => '4 MB')},
 	recommend_random_page_cost => 'SELECT tablespace, verdict, reason FROM recommend_random_page_cost()',
 	statement_outcomes => 'SELECT statement, read_ms_before, read_ms_after, saved_ms, verdict FROM statement_outcomes',
 	tablespace_contents => q{SELECT relation, how, statement FROM tablespace_contents('archive_hdd', 'flash_raid')},
@@ -132,6 +132,19 @@ foreach my $query (map { $for_people{$_} // $for_programs{$_} // () } @named)
 	unlike($out, qr/\.[0-9]{12}/, "$query has no number with twelve decimals");
 }
 cmp_ok(width(printed('SELECT * FROM tablespace_devices()')), '>', 120, 'what does not fit is seen');
+
+# Whatever has more columns than fit beside each other fits in psql's expanded form,
+# but for statements, which stay in one line to be run; evidence is jsonb.
+foreach my $name (grep { $for_programs{$_} && !/^placement_evidence/ } @named)
+{
+	my ($from) = $for_programs{$name} =~ /(\b$name\b(?:\(.*\))?)$/;
+	my ($out) = run_command([ 'psql', '-X', '-q', '-x', '-P', 'pager=off', '-d', $node->connstr('postgres'),
+		'-c', "SELECT * FROM $from" ]);
+
+	# psql pads each line to the longest
+	$out = join "\n", map { s/ +\+?$//r } grep { !/^-\[|^(?:undo_)?statement +\|/ } split /\n/, $out;
+	cmp_ok(width($out), '<=', 120, "$name fits in expanded form: " . width($out)) or diag $out;
+}
 
 # All columns, also those that the queries above leave out.
 $node->safe_psql('postgres', 'CREATE TABLE seen (name text, line jsonb)');

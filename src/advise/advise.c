@@ -69,12 +69,13 @@ enum
  * options are further arguments of gather_advice().
  */
 #define EXPLAIN_ADVICE(in_short, more, options) \
-	"SELECT tablespace_advisor.printable(e)" \
+	"SELECT tablespace_advisor.printable(f)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
 	" FROM tablespace_advisor.gather_advice(" \
 	"   $1, $2, $3, $4, $5, true, true" options ") g), " \
-	in_short ", " more ") e"
+	in_short ", " more ") e" \
+	" CROSS JOIN LATERAL tablespace_advisor.folded_line(e) f"
 
 #define COUNT_EXPORTS ", count_exports => true"
 

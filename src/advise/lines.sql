@@ -22,6 +22,29 @@ AS 'MODULE_PATHNAME', 'tsa_waiting_sessions';
 COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
 	'how many sessions wait, on average, for work of these milliseconds in each second, as text';
 
+/* Where no two samples were taken since, they tell of another placement. */
+CREATE FUNCTION tablespace_advisor.is_before_move(evidence jsonb)
+RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce((w ->> 'start')::timestamptz < (w ->> 'moved_at')::timestamptz, false)
+	FROM (SELECT evidence -> 'window') e (w)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.is_before_move(jsonb) IS
+	'whether the window of an advice begins before the last move that matters for samples';
+
+CREATE FUNCTION tablespace_advisor.sessions_that_waited(ms_per_s float8, what text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'before the last move ' || regexp_replace(
+		tablespace_advisor.waiting_sessions(ms_per_s, what), ' waits? for ', ' waited for ')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.sessions_that_waited(float8, text) IS
+	'waiting_sessions() of a window that begins before the last move';
+
 /* The load of others shows in the device's counters, not in the probe. */
 CREATE FUNCTION tablespace_advisor.latency_there(dest jsonb)
 RETURNS text
@@ -110,7 +133,7 @@ AS $$
 			format('the move: %s at %s, %s of WAL; both copies take %s',
 				coalesce(tablespace_advisor.pretty_seconds(a.move_seconds), '?'),
 				CASE WHEN e #> '{move,measured_bytes_per_s}' IS NOT NULL
-					THEN 'the rate of earlier moves' ELSE 'probed rates' END,
+					THEN 'the rate of earlier moves' ELSE 'probed rates (more beside a load)' END,
 				pg_size_pretty((e #>> '{move,wal_bytes}')::bigint),
 				pg_size_pretty((e #>> '{move,peak_bytes}')::bigint))
 		END)
@@ -149,7 +172,8 @@ COMMENT ON FUNCTION tablespace_advisor.whole_read_ms(regclass, tablespace_adviso
 CREATE FUNCTION tablespace_advisor.relation_lines(
 	target regclass,
 	advice tablespace_advisor.advice_row[],
-	in_short boolean)
+	in_short boolean,
+	whole_ms float8)
 RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -166,12 +190,13 @@ AS $$
 			coalesce(pg_size_pretty((a.advice).size_bytes), '?') AS size,
 			coalesce(CASE WHEN (a.advice).saved_ms_per_s < 0 THEN 'costs ' ELSE 'saves ' END
 				|| tablespace_advisor.two_digits(100 * abs((a.advice).saved_ms_per_s)
-					/ nullif(whole.ms, 0)) || ' %', '') AS saved,
+					/ nullif(whole_ms, 0)) || ' %', '') AS saved,
 			CASE WHEN (a.advice).move_seconds < 1 THEN 'under 1 s'
 				ELSE coalesce(tablespace_advisor.pretty_seconds((a.advice).move_seconds), '?')
-				END AS duration
-		FROM (SELECT tablespace_advisor.whole_read_ms(target, advice) AS ms OFFSET 0) whole
-		CROSS JOIN unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+				END || CASE WHEN (a.advice).move_seconds IS NOT NULL
+						AND a.evidence #> '{move,measured_bytes_per_s}' IS NULL
+					THEN ' if idle' ELSE '' END AS duration
+		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
 	), width AS (
 		SELECT max(length(c.action)) AS action, max(length(c.name)) AS name,
 			max(length(c.route)) FILTER (WHERE c.action = 'move') AS route,
@@ -200,8 +225,8 @@ AS $$
 			WHERE NOT in_short) d (nth, line)) l
 	ORDER BY c.n, l.nth
 $$;
-COMMENT ON FUNCTION tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean) IS
-	'a line on each relation, of a move with its reason; unless in_short also the evidence';
+COMMENT ON FUNCTION tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean, float8) IS
+	'a line on each relation, of a move with its saving in percent of whole_ms and its reason; unless in_short also the evidence';
 
 /* From when to when, and the moves that bound it. */
 CREATE FUNCTION tablespace_advisor.window_bounds(e jsonb, in_short boolean)
@@ -282,8 +307,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT format('%s: %s%s; %s%s', coalesce(target::text, 'database ' || quote_ident(current_database())),
 		CASE WHEN NOT s.is_whole AND s.reading >= 0.05 THEN 'at least ' ELSE '' END,
-		tablespace_advisor.waiting_sessions(s.reading,
-			CASE WHEN target IS NULL THEN 'reads' ELSE 'its reads' END),
+		CASE WHEN s.is_before THEN tablespace_advisor.sessions_that_waited(s.reading, s.what)
+			ELSE tablespace_advisor.waiting_sessions(s.reading, s.what) END,
 		CASE WHEN s.moves > 1 THEN s.moves || ' moves' WHEN s.moves = 1 THEN 'one move'
 			WHEN s.probes > 0 THEN 'probe first' ELSE 'nothing to move' END,
 		CASE WHEN s.moves > 0 THEN coalesce(
@@ -295,7 +320,9 @@ AS $$
 				ELSE ' % of that' END
 			|| CASE WHEN target IS NOT NULL AND s.saved > 1.005 * s.whole
 				THEN ', since reads of others wait less, too' ELSE '' END, '') ELSE '' END)
-	FROM (SELECT count(*) FILTER (WHERE (a.advice).action = 'move') AS moves,
+	FROM (SELECT CASE WHEN target IS NULL THEN 'reads' ELSE 'its reads' END AS what,
+			coalesce(bool_or(tablespace_advisor.is_before_move(a.evidence)), false) AS is_before,
+			count(*) FILTER (WHERE (a.advice).action = 'move') AS moves,
 			count(*) FILTER (WHERE (a.advice).action = 'probe first') AS probes,
 			sum((a.advice).read_ms_per_s) AS reading,
 			tablespace_advisor.whole_read_ms($1, $2) AS whole,
@@ -456,6 +483,23 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.doubt_lines(tablespace_advisor.advice_row[]) IS
 	'lines on uncertain verdicts of an advice, and the statement that would settle them';
 
+/* Statements stay whole, so that they can be copied. */
+CREATE FUNCTION tablespace_advisor.folded_line(line text)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT repeat(' ', i.indent + CASE WHEN p.n > 1 THEN 2 ELSE 0 END) || p.part
+	FROM (SELECT length(line) - length(ltrim(line)) AS indent) i
+	CROSS JOIN LATERAL unnest(string_to_array(CASE
+			WHEN length(line) <= 116 OR line ~ '^ *[A-Z]{3,} .*;$' THEN ltrim(line)
+			ELSE tablespace_advisor.wrapped(ltrim(line), 114 - i.indent) END, E'\n'))
+		WITH ORDINALITY p (part, n)
+	ORDER BY p.n
+$$;
+COMMENT ON FUNCTION tablespace_advisor.folded_line(text) IS
+	'a line of advice in lines of 116 characters, the others further in; a statement as it is';
+
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
 	advice tablespace_advisor.advice_row[],
@@ -472,7 +516,7 @@ DECLARE
 BEGIN
 	RETURN QUERY SELECT tablespace_advisor.headline(target, advice);
 	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
-		target, listed[:shown], in_short) l;
+		target, listed[:shown], in_short, tablespace_advisor.whole_read_ms(target, advice)) l;
 	IF cardinality(listed) > shown THEN
 		RETURN QUERY SELECT format('  and %s more (SELECT * FROM %s(%s); has all)',
 			cardinality(listed) - shown, tablespace_advisor.written_call('advise_placement'),

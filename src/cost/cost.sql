@@ -87,10 +87,10 @@ COMMENT ON FUNCTION tablespace_advisor.pool_measurements IS
 GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements TO pg_monitor;
 
 /*
- * The last five runs of a tablespace's device count.  Those that were measured
- * alone go before others, a caveat comes last; but after a month a recent
- * measurement beside others is better than one without others.  Where a run found
- * that throughput falls, only such runs tell the throughput after it.
+ * The last five runs of a tablespace's device count: first those that were measured
+ * alone, then those beside a load, last those with a caveat.  A run that is older
+ * than a month comes after a recent one beside a load.  If a run found that
+ * throughput falls after a while, runs that were too short to see it do not count.
  */
 CREATE VIEW tablespace_advisor.pooled_probe_result AS
 WITH newest AS (

@@ -591,15 +591,15 @@ BEGIN ATOMIC
 				END
 			WHEN 'change' THEN o.statement
 		END,
-		CASE WHEN f.finding = 'not probed' AND f.answers AND u.n > 1
+		tablespace_advisor.wrapped(CASE WHEN f.finding = 'not probed' AND f.answers AND u.n > 1
 				AND (f.latency).tablespace <> u.first THEN
 				format('not measured: the call at tablespace %I measures all', u.first)
 			ELSE tablespace_advisor.cost_reason(f.fact)
 				|| CASE WHEN f.verdict = 'probe first' AND f.answers
 					THEN tablespace_advisor.who_may_probe(current_user) ELSE '' END
-			END,
+			END, 60),
 		CASE WHEN f.verdict = 'change' THEN o.undo_statement END,
-		tablespace_advisor.cost_detail(f.fact)
+		tablespace_advisor.wrapped(tablespace_advisor.cost_detail(f.fact), 88)
 	FROM found f
 	CROSS JOIN unprobed u
 	CROSS JOIN LATERAL tablespace_advisor.tablespace_options((f.latency).tablespace,
@@ -610,7 +610,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'recommended random_page_cost and prefetching of each tablespace (or of the one named), weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: in a line, detail: measurements and their weighing, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'recommended random_page_cost and prefetching of each tablespace (or of the one named), weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason, detail: in short, and measurements and their weighing, in lines of 60 and 88 characters, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION

@@ -108,7 +108,13 @@ RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT d.* FROM tablespace_advisor.device d ORDER BY d.tablespace;
+	SELECT d.tablespace, d.location, d.filesystem, d.mount_point, d.device,
+		d.device_stack, d.media, d.raid_level, d.members, d.redundant, d.volatile,
+		d.size_bytes, d.free_bytes, d.read_ahead_kb, d.scheduler, d.shares_device_with,
+		ARRAY(SELECT tablespace_advisor.wrapped(w, 48)
+			FROM unnest(d.warnings) WITH ORDINALITY u (w, n) ORDER BY n),
+		d.degraded, d.write_penalty, d.write_cache
+	FROM tablespace_advisor.device d ORDER BY d.tablespace;
 END;
 
 COMMENT ON FUNCTION @extschema@.tablespace_devices() IS

@@ -45,6 +45,36 @@ put_float(Datum *values, bool *nulls, int i, double number)
 	values[i] = Float8GetDatum(rint(number * 1000) / 1000);
 }
 
+/* Characters of a line in a text with more words. */
+#define LINE_LENGTH 32
+
+/*
+ * Put a text of words, NULL allowed, into an array of datums, in lines that fit
+ * beside other columns.
+ */
+static void
+put_words(Datum *values, bool *nulls, int i, const char *text)
+{
+	char	   *folded = text == NULL ? NULL : pstrdup(text);
+	char	   *line = folded;
+	char	   *last = NULL;	/* space after the last word that fits */
+
+	for (char *at = folded; at != NULL && *at != '\0'; at++)
+	{
+		if (*at != ' ')
+			continue;
+		if (at - line > LINE_LENGTH && last != NULL)
+		{
+			*last = '\n';
+			line = last + 1;
+		}
+		last = at;
+	}
+	if (last != NULL && strlen(line) > LINE_LENGTH)
+		*last = '\n';
+	put_text(values, nulls, i, folded);
+}
+
 /* Form a row of probe_tablespace(). */
 void
 tsa_result_form(const char *tablespace, const TsaProbeResult *result,
@@ -72,8 +102,8 @@ tsa_result_form(const char *tablespace, const TsaProbeResult *result,
 	put_float(values, nulls, i++, result->max_us);
 	put_float(values, nulls, i++, result->mean_low_us);
 	put_float(values, nulls, i++, result->mean_high_us);
-	put_text(values, nulls, i++, result->caveat);
-	put_text(values, nulls, i++, result->conditions);
+	put_words(values, nulls, i++, result->caveat);
+	put_words(values, nulls, i++, result->conditions);
 	Assert(i == TSA_RESULT_COLUMNS);
 }
 

@@ -423,8 +423,8 @@ join_candidates(TsaProbeRow *rows, int nrows)
 }
 
 /*
- * Where one request at a time is all there is, deeper queues are measured as
- * that, once per workload.  Prefetching needs no queue of ours.
+ * For devices that are asked one request at a time: makes one row of all queue
+ * depths of a workload.  Rows of prefetching stay, since the kernel prefetches.
  */
 static void
 make_single(TsaProbeRow *rows, int nrows)

@@ -22,10 +22,11 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	later float8[],
 	temporary @extschema@.placement_advice,
 	window_line text,
-	statements jsonb
+	statements jsonb,
+	is_before_move boolean
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'the data of a report: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice the time of its reads once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: the window of the advice; statements: rows of advise_statements()';
+	'the data of a report: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice the time of its reads once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: the window of the advice; statements: rows of advise_statements(); is_before_move: the window begins before the last move';
 
 /* A relation's own table, so that all moves of one table are one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
@@ -167,7 +168,8 @@ AS $$
 				'Nothing was read or written in the window.'
 			WHEN s.reading IS NULL THEN 'How long reads take is not known.'
 			ELSE format('On average %s%s%s.', CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
-				tablespace_advisor.waiting_sessions(s.reading, 'reads'),
+				CASE WHEN f.is_before_move THEN tablespace_advisor.sessions_that_waited(s.reading, 'reads')
+					ELSE tablespace_advisor.waiting_sessions(s.reading, 'reads') END,
 				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of %s%s',
 						tablespace_advisor.two_digits(s.share),
 						CASE WHEN s.is_whole THEN 'that' ELSE 'all reading' END,
@@ -246,7 +248,9 @@ AS $$
 		|| CASE WHEN readers IS NULL THEN ''
 			ELSE tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
 				ARRAY[(a.y).low, (a.y).high], 'mark dash', 'sessions that read at the same time, by samples')
-			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5, 40, 'tick',
+			/* above the lines, where the title of the axis leaves room */
+			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5,
+				CASE WHEN tablespace_advisor.axis_position(a.x, readers) > 230 THEN 18 ELSE 40 END, 'tick',
 				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time') END
 		|| (SELECT string_agg(tablespace_advisor.draw_line(a.x, a.y, p.depths, p.us,
 				coalesce('c' || p.colour, 'thin'), p.tablespace)

@@ -122,7 +122,8 @@ AS $$
 			count(*) FILTER (WHERE m.verdict = 'waiting' AND m.saved IS NULL
 				OR m.outcome = 'too few samples') AS unknown,
 			sum(m.bytes_total) FILTER (WHERE m.state = 'done') AS bytes,
-			max(m.lock_ms) AS lock_ms, max(m.others_lost_percent) AS lost
+			max(m.lock_ms) AS lock_ms, max(m.others_lost_percent) AS lost,
+			count(*) FILTER (WHERE m.state = 'done' AND m.others_lost_percent IS NULL) AS not_told
 		FROM move m
 	)
 	SELECT tablespace_advisor.page_section('Moves',
@@ -131,8 +132,9 @@ AS $$
 			concat(', failed: ' || nullif(s.failed, 0), ', cancelled: ' || nullif(s.cancelled, 0),
 				', not ended: ' || nullif(s.active, 0)),
 			'; the longest exclusive lock was held for ' || tablespace_advisor.unit_label(s.lock_ms * 1000, 'us'),
-			CASE WHEN s.lost IS NOT NULL THEN format('; what others lost of their throughput was %s %% at most',
-				tablespace_advisor.two_digits(s.lost)) ELSE '' END,
+			CASE WHEN s.lost IS NOT NULL THEN format('; others lost %s %% of their throughput at most%s',
+				tablespace_advisor.two_digits(s.lost),
+				' (not measured in ' || nullif(s.not_told, 0) || ')') ELSE '' END,
 			tablespace_advisor.outcome_sentence(b.batches, s.unknown)),
 		coalesce(tablespace_advisor.draw_outcomes(b.batches),
 			'')
@@ -145,7 +147,7 @@ AS $$
 					WHEN m.verdict IN ('waiting', 'slower') AND m.waits_for IS NOT NULL THEN m.state || coalesce(
 						'; no outcome: ' || substring(m.waits_for, '^nothing: (.*)'), '; the outcome waits for ' || m.waits_for)
 					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
-						CASE WHEN abs(m.saved) < 0.0005 THEN '0'
+						CASE WHEN abs(m.saved) < 0.001 THEN '0'
 							ELSE tablespace_advisor.short_number(m.saved) END,
 						coalesce(', forecast ' || tablespace_advisor.short_number(m.forecast), ''))
 					ELSE m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 160), '') END,
@@ -252,7 +254,7 @@ AS $$
 				tablespace_advisor.unit_label((u ->> 'free_bytes')::float8, 'bytes'),
 				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8) || ' days',
 				tablespace_advisor.pretty_seconds(86400 * nullif((u ->> 'history_days')::float8, 0)),
-				u ->> 'caveat'], 'wnnnnnnl'), '' ORDER BY n)
+				translate(u ->> 'caveat', E'\n', ' ')], 'wnnnnnnl'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.usage) WITH ORDINALITY e (u, n) WHERE n <= 50)))
 	WHERE jsonb_array_length(f.usage) > 0
 $$;
@@ -368,7 +370,7 @@ AS $$
 				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
 				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
-				round((c ->> 'regret_recommended')::numeric, 2)::text, coalesce(c ->> 'statement', c ->> 'reason')],
+				round((c ->> 'regret_recommended')::numeric, 2)::text, coalesce(c ->> 'statement', translate(c ->> 'reason', E'\n', ' '))],
 				'wdnnnnnc'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n)
 			WHERE (c ->> 'low' IS NOT NULL OR c ->> 'verdict' <> 'keep') AND n <= 50))

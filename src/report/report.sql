@@ -47,7 +47,8 @@ BEGIN ATOMIC
 		(SELECT r.advice FROM unnest(b.rows) r WHERE (r.advice).relation IS NULL),
 		(SELECT string_agg(l, ' ') FROM tablespace_advisor.window_lines(b.rows[1].evidence -> 'window', true) l
 			WHERE b.rows[1].evidence ? 'window'),
-		(SELECT coalesce(jsonb_agg(s), '[]') FROM tablespace_advisor.statement_rows() s)
+		(SELECT coalesce(jsonb_agg(s), '[]') FROM tablespace_advisor.statement_rows() s),
+		coalesce((SELECT bool_or(tablespace_advisor.is_before_move(r.evidence)) FROM unnest(b.rows) r), false)
 		)::tablespace_advisor.report_findings
 	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace,
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs,
@@ -143,6 +144,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.draw_growth, tablespace_advisor.report_growth, tablespace_advisor.draw_costs,
 	tablespace_advisor.report_plans, tablespace_advisor.report_costs,
 	tablespace_advisor.report_small_print, tablespace_advisor.waiting_sessions,
+	tablespace_advisor.sessions_that_waited, tablespace_advisor.is_before_move,
 	tablespace_advisor.window_bounds, tablespace_advisor.window_lines, tablespace_advisor.draw_load,
 	tablespace_advisor.report_load, tablespace_advisor.tablespace_to_buy,
 	tablespace_advisor.curve_knee, tablespace_advisor.room_curve, tablespace_advisor.draw_room,

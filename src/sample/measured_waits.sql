@@ -256,11 +256,10 @@ COMMENT ON FUNCTION tablespace_advisor.keep_waits(int, tablespace_advisor.sample
 	'adds the rows of relation_wait_sample and statement_wait_sample to a sample: the waits in it';
 
 /*
- * Counters of scans say that a partition is used if the planner has looked for
- * the ends of its index.  An execution that found all blocks in shared buffers is
- * in no sample of waits; so partitions, of which there are fewer than relations,
- * have a table of their own.  Rows are noted for all that ran since a row that
- * is not known began: rather too much use than too little.
+ * Counters of scans rise also when the planner looks for the ends of an index, and
+ * samples of waits lack executions that found all blocks in shared buffers.  So the
+ * use of partitions is noted in a table of its own.  A counter without an earlier
+ * reading counts as used: rather too much use than too little.
  */
 CREATE FUNCTION tablespace_advisor.note_executions(
 	taken_at timestamptz,

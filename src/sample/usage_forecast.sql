@@ -165,7 +165,7 @@ BEGIN ATOMIC
 		p.free[p.n]::bigint, tablespace_advisor.round_to_three(f.until_full),
 		tablespace_advisor.round_to_three(f.until_full_low),
 		tablespace_advisor.round_to_three(f.until_full_high), tablespace_advisor.round_to_three(p.length),
-		CASE
+		tablespace_advisor.wrapped(CASE
 			WHEN p.n = 0 AND EXISTS (SELECT FROM tablespace_advisor.sample)
 				THEN 'nothing was there yet when samples were taken'
 			WHEN p.n = 0 THEN 'no samples: CALL sample_activity(), or preload the library'
@@ -180,7 +180,7 @@ BEGIN ATOMIC
 				WHEN f.until_full > 10 * p.length
 					THEN 'days_until_full is more than ten times as long as the history' END,
 				f.caveat), '')
-		END
+		END, 60)
 	FROM place p
 	JOIN pg_tablespace t ON t.oid = p.oid
 	LEFT JOIN forecast f ON f.oid = p.oid

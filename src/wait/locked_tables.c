@@ -159,7 +159,8 @@ add_relation(Oid relid, bool is_shared, const TsaReader *reader,
 
 /*
  * Adds the reads of a locked table, of its indexes, and of the tables that
- * inherit from it.  *left are the reads of own that no relation explains yet.
+ * inherit from it.  *left: the part of the reader's own reads for which no
+ * relation was found so far.
  */
 void
 tsa_add_table(Oid relid, const TsaReader *reader, const TsaWaitCounters *own,
