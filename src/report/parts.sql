@@ -301,7 +301,7 @@ AS $$
 		|| tablespace_advisor.page_table(
 			'{tablespace,lies on,media,size,free,random read,95 % interval,probed}', 'wwtnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
-				coalesce(r.device_stack, r.filesystem), r.media,
+				coalesce(replace(r.device_stack, ' -> ', ' on '), r.filesystem), r.media,
 				tablespace_advisor.unit_label(r.size_bytes, 'bytes'),
 				tablespace_advisor.unit_label(r.free_bytes, 'bytes'),
 				tablespace_advisor.unit_label(r.random_read_us, 'us'),
