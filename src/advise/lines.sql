@@ -115,7 +115,7 @@ AS $$
 					format(', %s %% of updates are HOT', round(100
 						* (e #>> '{activity,hot_fraction}')::numeric)) ELSE '' END)
 		END),
-		(CASE WHEN (e #>> '{size,toast_bytes}')::bigint > 0 THEN
+		(CASE WHEN (e #>> '{size,toast_bytes}')::bigint > 0.01 * a.size_bytes THEN
 			format('%s of it TOAST', pg_size_pretty((e #>> '{size,toast_bytes}')::bigint))
 		END),
 		(CASE WHEN e #> '{index,needed_for}' IS NOT NULL
