@@ -455,8 +455,8 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 									   correction->bitmap_core);
 
 	/*
-	 * Bits are paid for however few rows other indexes leave.  Where the
-	 * two ends are one, the index scan could not get it back.
+	 * Bits are paid for however few rows other indexes leave.  Where the two
+	 * ends are one, the index scan could not get it back.
 	 */
 	bits = tsa_bits_cost(correction->point.entries, settings, times,
 						 correction->unit);
