@@ -185,7 +185,7 @@ cmp_ok($known, '>', 4 * $key_cost->(), 'a key of two columns costs what eight ro
 is( $node->safe_psql('postgres', q{
 		SELECT string_agg(index::regclass || ' ' || (points[array_upper(points, 1)][15] > 0.6), ', ' ORDER BY entries)
 		FROM tablespace_advisor.index_locality WHERE index IN ('s_head'::regclass, 'shuffled_pkey'::regclass)}),
-	'shuffled_pkey false, s_head true', 'which leaf pages follow each other');
+	'shuffled_pkey false, s_head true', 'leaf pages of an index built in order follow each other');
 my $stretch = 'SELECT count(pad) FROM s WHERE head < 10000';
 my $dear = "$on SET random_page_cost = 80;";
 like(plan_of($stretch, $dear), qr/ s_head/, 'leaf pages in order do not cost random_page_cost');

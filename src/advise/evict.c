@@ -77,7 +77,7 @@ static bool
 choose_staying(const TsaPlacement *p, const TsaRelationKey *keys, int n,
 			   TsaAssignmentItem *items, double over)
 {
-	double	   *costs = p->alloc(2 * n * sizeof(double) + 1);
+	double	   *costs = p->alloc(2 * (size_t) n * sizeof(double) + 1);
 	const int	room_of[] = {0, 1};
 	uint64_t	room[] = {0, TSA_NO_LIMIT};
 	TsaAssignmentProblem problem = {
@@ -92,7 +92,7 @@ choose_staying(const TsaPlacement *p, const TsaRelationKey *keys, int n,
 
 		items[i].size = items[i].moved_size = (uint64_t) bytes;
 		items[i].present = 1;
-		costs[2 * i] = -keys[i].value;
+		costs[2 * (size_t) i] = -keys[i].value;
 		total += bytes;
 	}
 	room[0] = (uint64_t) fmax(0, total - over);

@@ -4,8 +4,8 @@
  *	  The work of others during a copy, and what they would have done without.
  *
  * The loss of a single window can be anything from nothing to all.  So it
- * takes several of them to know it; and a window in which others have left, which
- * would look like a loss of all, does not count.
+ * takes several of them to know it; and a window in which others have left,
+ * which would look like a loss of all, does not count.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
