@@ -356,13 +356,30 @@ sub used
 	return ($fields[13] + $fields[14]) / 100;
 }
 
+# Starts or stops a server.  It runs on the last processor, as this program does: what a
+# switch between two processors costs varies more than what is measured.
+sub server
+{
+	my ($server, @what) = @_;
+
+	system('taskset', '-c', $server->{cpu}, "$server->{bin}/pg_ctl", '-D', $server->{data},
+		'-s', '-w', '-l', "$server->{data}.log", @what) == 0
+	  or die "pg_ctl @what failed";
+	return;
+}
+
 # CPU time of a transaction, in microseconds
 sub turn
 {
 	my ($server, $seconds, @load) = @_;
+
+	# a server that is started again has its memory elsewhere: where it lies is chance,
+	# not a property of one of them
+	server($server, 'start');
+	pgbench('-T', $seconds, @load);
 	my $before = used($server->{data});
 	my %there = children($server->{data});
-	my $output = pgbench('-p', $server->{port}, '-T', $seconds, @load);
+	my $output = pgbench('-T', $seconds, @load);
 	my ($done) = $output =~ /actually processed: (\d+)/;
 
 	# the time of a backend counts when the server has noticed its end
@@ -372,13 +389,18 @@ sub turn
 		last if !grep { !$there{$_} } keys %now;
 		select undef, undef, undef, 0.1;
 	}
-	return 1e6 * (used($server->{data}) - $before) / $done;
+	my $time = 1e6 * (used($server->{data}) - $before) / $done;
+	server($server, '-m', 'fast', 'stop');
+	return $time;
 }
 
 sub overhead
 {
-	my ($pairs, $seconds, $wanted, @data) = @_;
-	my @servers = map { { data => $data[$_], port => 5432 + $_ } } 0, 1;
+	my ($pairs, $seconds, $wanted, $bin, @data) = @_;
+	chomp(my $cpu = `nproc --all`);
+	$cpu--;
+	my @servers = map { { data => $_, bin => $bin, cpu => $cpu } } @data;
+	system("taskset -pc $cpu $$ >/dev/null") == 0 or die 'taskset failed';
 
 	printf "%-11s %14s %14s %28s\n", 'load', 'without, us', 'with, us', 'overhead (quartiles), %';
 	foreach my $load (split /,/, $wanted)
@@ -386,7 +408,6 @@ sub overhead
 		my @options = ($loads{$load} // die "no load \"$load\"\n")->();
 		my (@cpu, @ratios);
 
-		turn($_, $seconds, @options) foreach @servers;    # warm up
 		for my $pair (1 .. $pairs)
 		{
 			my @turn;
