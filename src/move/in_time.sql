@@ -7,14 +7,11 @@ RETURNS bigint
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce(sum(greatest(coalesce(p.bytes_left, o.bytes_total - o.bytes_done), 0)),
-		0)::bigint
+	SELECT coalesce(sum(greatest(o.bytes_left, 0)), 0)::bigint
 	FROM tablespace_advisor.job j
-		JOIN tablespace_advisor.job o ON o.batch_id = j.batch_id
+		JOIN tablespace_advisor.job_now o ON o.batch_id = j.batch_id
 			AND o.job_id <> j.job_id
 			AND tablespace_advisor.is_unfinished(o.state)
-		CROSS JOIN LATERAL tablespace_advisor.copy_progress(o.job_id,
-			o.progress_handle) p
 	WHERE j.job_id = job
 $$;
 COMMENT ON FUNCTION tablespace_advisor.bytes_left_beside(bigint) IS
