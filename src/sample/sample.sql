@@ -61,6 +61,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	added tablespace_advisor.sample;
+	/* read once: the seconds measured are part of those of the sample */
+	now_at CONSTANT timestamptz := clock_timestamp();
 BEGIN
 	INSERT INTO tablespace_advisor.sample AS s
 		(started_at, taken_at, was_reset, stats_reset, io_timed,
@@ -68,7 +70,7 @@ BEGIN
 			statements, statements_ms,
 			snapshots, reading_snapshots, reading_sessions, waits,
 			waits_since, waits_measured_s)
-	SELECT last_sample.taken_at, clock_timestamp(),
+	SELECT last_sample.taken_at, now_at,
 		last_sample.taken_at IS NOT NULL
 			/* the reset of a single relation makes stats_reset newer, too */
 			AND (b.stats_reset IS DISTINCT FROM last_sample.stats_reset
@@ -83,7 +85,7 @@ BEGIN
 		/* of counters that the last sample did not read nothing can be said */
 		CASE WHEN w.enabled AND (w.since = last_sample.waits_since
 				OR w.since > last_sample.taken_at)
-			THEN extract(epoch FROM clock_timestamp()
+			THEN extract(epoch FROM now_at
 				- greatest(last_sample.taken_at, w.since)) END
 	FROM pg_stat_database d, tablespace_advisor.statistics_start b,
 		tablespace_advisor.statement_totals() t, tablespace_advisor.wait_info() w
