@@ -243,11 +243,13 @@ END $$;
 \set some 'SELECT * FROM regress_locality.churn WHERE lin < -54000'
 SELECT pg_temp.same_plan(:'some');
 -- nine of ten rows change places; no page gets empty, so sizes stay
+SET track_counts = off;
 DELETE FROM regress_locality.churn WHERE lin % 10 <> 0;
 VACUUM regress_locality.churn;
 INSERT INTO regress_locality.churn
 SELECT -k, repeat('x', 40) FROM generate_series(0, 59999) i, LATERAL (SELECT i * 7919 % 60000) v (k)
 WHERE k % 10 <> 0;
+RESET track_counts;
 SELECT pg_temp.same_plan(:'some') AS same_before_analyze;
 VACUUM ANALYZE regress_locality.churn;
 SELECT bool_and(c.relfilenode = b.relfilenode
@@ -258,7 +260,7 @@ FROM unnest(ARRAY[2, 10, 100, 1000, 10000, 50000]) n ORDER BY n;
 SELECT pg_temp.same_plan(:'some');
 SELECT index::regclass, fault FROM tablespace_advisor.void_locality
 WHERE relation = 'regress_locality.churn'::regclass;
-SELECT ok, message ~ 'not\s+used.*;\s+first\s+\S+\s+\((rewritten|grown|reordered)\)' AS said,
+SELECT ok, message ~ 'not\s+used.*;\s+first\s+\S+\s+\((rewritten|grown|reordered|replaced)\)' AS said,
 	statement ~ '^SELECT \* FROM .*measure_index_locality' AS mended
 FROM tablespace_advisor_health() WHERE subject = 'localities';
 -- measured again it counts
@@ -276,6 +278,53 @@ REINDEX INDEX regress_locality.churn_i;
 SELECT fault FROM tablespace_advisor.void_locality WHERE index = 'regress_locality.churn_i'::regclass;
 SELECT count(*) > 0 AS measured FROM measure_index_locality('regress_locality.churn_i');
 DROP TABLE before;
+
+\echo -- groups become disorder, which correlation does not tell: above rows lay in order at first
+CREATE TABLE regress_locality.replaced (k int, pad text)
+	WITH (autovacuum_enabled = off) TABLESPACE regress_locality;
+INSERT INTO regress_locality.replaced SELECT g * 37 % 100 * 600 + i, repeat('x', 40)
+FROM generate_series(0, 99) g, generate_series(0, 599) i;
+ALTER TABLE regress_locality.replaced ALTER k SET STATISTICS 1000;
+CREATE INDEX replaced_k ON regress_locality.replaced (k);
+VACUUM ANALYZE regress_locality.replaced;
+SELECT abs(correlation) < 0.05 AS no_order
+FROM measure_index_locality('regress_locality.replaced') WHERE windows = 1;
+\set some 'SELECT * FROM regress_locality.replaced WHERE k BETWEEN 20000 AND 20500'
+SELECT pg_temp.same_plan(:'some');
+-- a sixth of the rows, and as many HOT updates as one likes
+DELETE FROM regress_locality.replaced WHERE k % 6 = 0;
+SELECT pg_stat_force_next_flush();
+VACUUM ANALYZE regress_locality.replaced;
+UPDATE regress_locality.replaced SET pad = upper(pad) WHERE k % 12 = 1;
+VACUUM ANALYZE regress_locality.replaced;
+SELECT pg_stat_force_next_flush();
+SELECT pg_temp.same_plan(:'some');
+DELETE FROM regress_locality.replaced WHERE k % 10 <> 0;
+SELECT pg_stat_force_next_flush();
+VACUUM regress_locality.replaced;
+INSERT INTO regress_locality.replaced
+SELECT k, repeat('x', 40) FROM generate_series(0, 59999) i, LATERAL (SELECT i * 7919 % 60000) v (k)
+WHERE k % 10 <> 0;
+VACUUM ANALYZE regress_locality.replaced;
+SELECT pg_temp.same_plan(:'some');
+SELECT index::regclass, fault FROM tablespace_advisor.void_locality
+WHERE relation = 'regress_locality.replaced'::regclass;
+SELECT abs(correlation) < 0.05 AS no_order
+FROM measure_index_locality('regress_locality.replaced') WHERE windows = 1;
+SELECT pg_temp.same_plan(:'some');
+SELECT count(*) FROM tablespace_advisor.void_locality
+WHERE relation = 'regress_locality.replaced'::regclass;
+-- what was measured by 1.0 has no count; one that was reset begins at 0
+UPDATE tablespace_advisor.index_locality SET replaced_rows = 0
+WHERE index = 'regress_locality.replaced_k'::regclass;
+SELECT fault FROM tablespace_advisor.void_locality WHERE index = 'regress_locality.replaced_k'::regclass;
+UPDATE tablespace_advisor.index_locality SET replaced_rows = NULL
+WHERE index = 'regress_locality.replaced_k'::regclass;
+SELECT fault FROM tablespace_advisor.void_locality WHERE index = 'regress_locality.replaced_k'::regclass;
+UPDATE tablespace_advisor.index_locality SET replaced_rows = 1e9
+WHERE index = 'regress_locality.replaced_k'::regclass;
+SELECT fault FROM tablespace_advisor.void_locality WHERE index = 'regress_locality.replaced_k'::regclass;
+DROP TABLE regress_locality.replaced;
 
 \echo -- partitions
 CREATE TABLE regress_locality.p (k int, pad text) PARTITION BY RANGE (k)

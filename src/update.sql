@@ -209,4 +209,5 @@ ALTER TABLE tablespace_advisor.request
 	ADD COLUMN during text;
 
 ALTER TABLE tablespace_advisor.index_locality
-	ADD COLUMN correlation float8;
+	ADD COLUMN correlation float8,
+	ADD COLUMN replaced_rows float8;

@@ -27,9 +27,17 @@ extern const char *tsa_assumed_tablespace_name(Oid oid);
 /* explain.c */
 extern void tsa_init_explain(void);
 
+/* What a locality was measured beside, NaN: not known. */
+typedef struct TsaTableThen
+{
+	double		correlation;	/* of the index */
+	double		replaced_rows;	/* counted until then */
+} TsaTableThen;
+
 /* locality_stale.c: does a measured locality still describe the table? */
-extern double tsa_index_correlation(Relation index, uint32 *key);
-extern bool tsa_locality_is_stale(Oid index_oid, double then, uint32 *key);
+extern void tsa_table_look(Relation index, Oid table, TsaTableThen *now);
+extern const char *tsa_table_change(Oid index_oid, Oid table, double rows,
+									const TsaTableThen *then, uint32 *key);
 
 /* planner.c */
 extern bool tsa_correct_locality;

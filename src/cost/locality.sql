@@ -50,7 +50,7 @@ COMMENT ON VIEW tablespace_advisor.read_times IS
 	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';
 
 COMMENT ON TABLE tablespace_advisor.index_locality IS
-	'results of measure_index_locality(), one row per index; void as soon as one of the files is another, the index or its table has grown by more than a fifth, or the correlation that ANALYZE finds differs by more than 0.1';
+	'results of measure_index_locality(), one row per index; void as soon as one of the files is another, the index or its table has grown by more than a fifth, the correlation that ANALYZE finds differs by more than 0.1, or more than a fifth of the rows were deleted or got another place';
 COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
 	'number of the index''s file at that time';
 COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
@@ -61,13 +61,15 @@ COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
 	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
 COMMENT ON COLUMN tablespace_advisor.index_locality.correlation IS
 	'the planner''s correlation of the index when it was measured; NULL: not known, and not compared';
+COMMENT ON COLUMN tablespace_advisor.index_locality.replaced_rows IS
+	'deleted rows and updated ones, HOT updates left out, that the server''s statistics had counted when it was measured; NULL: not known, and not compared';
 
 CREATE FUNCTION tablespace_advisor.locality_fault(index oid)
 RETURNS text
 LANGUAGE C VOLATILE STRICT
 AS 'MODULE_PATHNAME', 'locality_fault';
 COMMENT ON FUNCTION tablespace_advisor.locality_fault(oid) IS
-	'why the measured locality of an index is not used: "rewritten", "grown" or "reordered"; NULL: it is used, none is kept, there is nothing to measure, or a lock is not to be had at once';
+	'why the measured locality of an index is not used: "rewritten", "grown", "reordered" or "replaced"; NULL: it is used, none is kept, there is nothing to measure, or a lock is not to be had at once';
 
 CREATE VIEW tablespace_advisor.void_locality AS
 SELECT l.index, l.relation, f.fault, l.measured_at,
@@ -78,7 +80,7 @@ FROM tablespace_advisor.index_locality l
 CROSS JOIN LATERAL (SELECT tablespace_advisor.locality_fault(l.index) AS fault) f
 WHERE l.read_times IS NOT NULL AND f.fault IS NOT NULL;
 COMMENT ON VIEW tablespace_advisor.void_locality IS
-	'measured localities that plans leave out, since the index or its table was rewritten or moved, has grown by more than a fifth, or is in another order by its statistics; pages_to_read: about, to measure again';
+	'measured localities that plans leave out, since the index or its table was rewritten or moved, has grown by more than a fifth, is in another order by its statistics, or holds many new rows; pages_to_read: about, to measure again';
 GRANT SELECT ON tablespace_advisor.index_locality,
 	tablespace_advisor.read_times, tablespace_advisor.void_locality TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.locality_fault TO pg_monitor;

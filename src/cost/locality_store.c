@@ -57,7 +57,8 @@ enum
 	COLUMN_POINTS,
 	COLUMN_READ_TIMES,
 	COLUMN_CORRELATION,
-	COLUMNS = COLUMN_CORRELATION
+	COLUMN_REPLACED_ROWS,
+	COLUMNS = COLUMN_REPLACED_ROWS
 };
 
 #define SELECT_TIMES \
@@ -87,11 +88,12 @@ enum
 #define INSERT_ROW \
 	"INSERT INTO tablespace_advisor.index_locality (index, relation," \
 	" index_file, heap_file, index_blocks, table_blocks, entries," \
-	" measured_at, points, read_times, correlation)" \
-	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" \
+	" measured_at, points, read_times, correlation, replaced_rows)" \
+	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)" \
 	" ON CONFLICT (index) DO UPDATE SET (relation, index_file, heap_file," \
 	"  index_blocks, table_blocks, entries, measured_at, points," \
-	"  read_times, correlation) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+	"  read_times, correlation, replaced_rows) =" \
+	"  ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
 
 /* The fields of a point, in the order of the column. */
 static void
@@ -269,13 +271,14 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 		INSERT_ROW, COLUMNS,
 		{
 			OIDOID, OIDOID, OIDOID, OIDOID, INT8OID, INT8OID, FLOAT8OID,
-			TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID
+			TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID,
+			FLOAT8OID
 		},
 		NULL
 	};
 	static TsaStatement keep_residency = {KEEP_RESIDENCY, 1, {OIDOID}, NULL};
 	Datum		values[COLUMNS];
-	char		nulls[COLUMNS + 1] = "           ";
+	char		nulls[COLUMNS + 1] = "            ";
 
 	values[0] = ObjectIdGetDatum(row->index);
 	values[1] = ObjectIdGetDatum(row->relation);
@@ -289,9 +292,10 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 	values[9] = times;
 	if (no_times)
 		nulls[9] = 'n';
-	values[10] = Float8GetDatum(row->correlation);
-	if (isnan(row->correlation))
+	values[10] = Float8GetDatum(row->then.correlation);
+	if (isnan(row->then.correlation))
 		nulls[10] = 'n';
+	values[11] = Float8GetDatum(row->then.replaced_rows);
 	tsa_run(&delete_gone, NULL, NULL, TSA_WRITES);
 	tsa_run(&insert_row, values, nulls, TSA_WRITES);
 	tsa_run(&keep_residency, &values[1], NULL, TSA_CALLS);
@@ -340,7 +344,7 @@ take_row(const Datum *values, const bool *nulls, void *arg)
 
 	for (int i = 0; i < COLUMNS; i++)
 		if (nulls[i] && i + 1 != COLUMN_READ_TIMES &&
-			i + 1 != COLUMN_CORRELATION)
+			i + 1 != COLUMN_CORRELATION && i + 1 != COLUMN_REPLACED_ROWS)
 			return false;
 	row->index = DatumGetObjectId(values[COLUMN_INDEX - 1]);
 	row->relation = DatumGetObjectId(values[COLUMN_RELATION - 1]);
@@ -352,8 +356,10 @@ take_row(const Datum *values, const bool *nulls, void *arg)
 		(double) DatumGetInt64(values[COLUMN_TABLE_BLOCKS - 1]);
 	row->entries = DatumGetFloat8(values[COLUMN_ENTRIES - 1]);
 	row->measured_at = DatumGetTimestampTz(values[COLUMN_MEASURED_AT - 1]);
-	row->correlation = nulls[COLUMN_CORRELATION - 1] ? NAN :
+	row->then.correlation = nulls[COLUMN_CORRELATION - 1] ? NAN :
 		DatumGetFloat8(values[COLUMN_CORRELATION - 1]);
+	row->then.replaced_rows = nulls[COLUMN_REPLACED_ROWS - 1] ? NAN :
+		DatumGetFloat8(values[COLUMN_REPLACED_ROWS - 1]);
 	row->has_times = !nulls[COLUMN_READ_TIMES - 1] &&
 		read_times(values[COLUMN_READ_TIMES - 1], &row->times);
 	return read_points(values[COLUMN_POINTS - 1], &row->locality);
@@ -417,7 +423,8 @@ tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 	if (!tsa_locality_read(index, row, is_found))
 		return false;
 	*is_found = *is_found && row->has_times && tsa_locality_has_files(row) &&
-		!tsa_locality_is_stale(index, row->correlation, &row->statistics);
+		tsa_table_change(index, row->relation, row->entries, &row->then,
+						 &row->statistics) == NULL;
 	if (*is_found)
 		find_residency(row);
 	return true;

@@ -13,6 +13,7 @@
 #include "datatype/timestamp.h"
 
 #include "compat.h"
+#include "cost/cost.h"
 #include "cost/locality.h"
 #include "sample/table_residency.h"
 
@@ -30,7 +31,7 @@ typedef struct TsaLocalityRow
 	double		table_blocks;
 	double		entries;
 	TimestampTz measured_at;
-	double		correlation;	/* of the statistics then; NaN: not known */
+	TsaTableThen then;			/* by the server's statistics */
 	uint32		statistics;		/* hash of their key in the syscache, or 0 */
 	TsaLocality locality;
 	bool		has_times;

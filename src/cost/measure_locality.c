@@ -244,8 +244,8 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap)
 		values[8] = Float8GetDatum(point->skip_gaps);
 		values[9] = Float8GetDatum(point->far_gaps);
 		values[10] = TimestampTzGetDatum(row->measured_at);
-		values[11] = Float8GetDatum(row->correlation);
-		nulls[11] = isnan(row->correlation);
+		values[11] = Float8GetDatum(row->then.correlation);
+		nulls[11] = isnan(row->then.correlation);
 		nulls[12] = !row->has_times;
 		values[12] = Float8GetDatum(nulls[12] ? 0 :
 									find_effective(row, heap, point->entries));
@@ -284,7 +284,7 @@ measure(Relation index, Relation heap)
 	row->index_blocks = RelationGetNumberOfBlocks(index);
 	row->table_blocks = RelationGetNumberOfBlocks(heap);
 	row->measured_at = GetCurrentTimestamp();
-	row->correlation = tsa_index_correlation(index, NULL);
+	tsa_table_look(index, row->relation, &row->then);
 	sample_index(index, row->table_blocks, row);
 	if (row->locality.npoints > 0)
 	{

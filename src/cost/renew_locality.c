@@ -91,9 +91,8 @@ find_fault(const TsaLocalityRow *row, Relation index, Relation heap)
 	if (index_blocks > TSA_MAX_GROWTH * row->index_blocks ||
 		RelationGetNumberOfBlocks(heap) > TSA_MAX_GROWTH * row->table_blocks)
 		return "grown";
-	if (tsa_locality_is_stale(row->index, row->correlation, &key))
-		return "reordered";
-	return NULL;
+	return tsa_table_change(row->index, row->relation, row->entries,
+							&row->then, &key);
 }
 
 /* SQL function locality_fault; see its comment in locality.sql. */
@@ -205,7 +204,7 @@ tsa_init_renew_locality(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.locality_budget",
 							"Sets how much may be read after a sample to measure the locality of an index again.",
-							"One index is measured after a sample, if its table was rewritten, has grown or is in another order, and no session runs a statement. 0 turns that off.",
+							"One index is measured after a sample, if its table was rewritten, has grown or has changed, and no session runs a statement. 0 turns that off.",
 							&locality_budget, 32768, 0, 1024 * 1024,
 							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
 	tsa_after_sample = renew_locality;

@@ -17,5 +17,6 @@ CREATE TABLE tablespace_advisor.index_locality (
 	measured_at timestamptz NOT NULL,
 	points float8[] NOT NULL,
 	read_times float8[],
-	correlation float8
+	correlation float8,
+	replaced_rows float8
 );

@@ -184,7 +184,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT 'localities', v.n = 0, 'should',
 		CASE WHEN v.n = 0 THEN format('%s measured, all in use', m.n)
-			ELSE format('%s of %s are not used, since indexes or their tables were rewritten, have grown or are in another order; first %s (%s)',
+			ELSE format('%s of %s are not used, since indexes or their tables were rewritten, have grown or have changed; first %s (%s)',
 				v.n, m.n, v.first, v.fault) END,
 		CASE WHEN v.n > 0 THEN format('SELECT * FROM %s(%s);',
 			tablespace_advisor.written_call('measure_index_locality'),
