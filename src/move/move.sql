@@ -216,11 +216,13 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 		THEN tablespace_advisor.window_opens(d.during, pg_catalog.clock_timestamp())
 		END AS opens_at,
 	coalesce(p.phase, j.phase) AS phase,
-	coalesce(p.bytes_total, j.bytes_total) AS bytes_total,
-	coalesce(p.bytes_done, j.bytes_done) AS bytes_done,
+	coalesce(p.bytes_total, k.total, j.bytes_total) AS bytes_total,
+	/* as in report.c: what is to be compared is not done */
+	coalesce(CASE WHEN k.total > 0 THEN least(k.done, k.total - k.total / 100) END,
+		p.bytes_done, j.bytes_done) AS bytes_done,
 	/* an interrupted copy is compared four times as fast as it was made */
-	coalesce(p.bytes_left, j.bytes_total - j.bytes_done
-		+ CASE j.state WHEN 'interrupted' THEN j.bytes_done / 4 ELSE 0 END) AS bytes_left,
+	coalesce(p.bytes_left, k.total - k.done + k.done / 4,
+		j.bytes_total - j.bytes_done) AS bytes_left,
 	coalesce(p.mb_per_s, j.mb_per_s) AS mb_per_s,
 	coalesce(p.present_mb_per_s, j.present_mb_per_s) AS present_mb_per_s,
 	coalesce(p.rate_reason, j.rate_reason) AS rate_reason,
@@ -237,11 +239,18 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 FROM tablespace_advisor.job j
 	CROSS JOIN LATERAL tablespace_advisor.copy_progress(j.job_id,
 		CASE WHEN j.finished_at IS NULL THEN j.progress_handle END) p
+	/* what is left of a copy without a worker, or whose worker has just begun */
+	LEFT JOIN LATERAL (SELECT m.bytes_done AS done,
+			greatest(j.bytes_total, m.bytes_done) AS total
+		FROM tablespace_advisor.job_mark m
+		WHERE m.job_id = j.job_id AND p.bytes_total IS NULL
+			AND j.finished_at IS NULL AND j.old_filenumbers IS NULL
+		ORDER BY m.mark_id DESC LIMIT 1) k ON true
 	CROSS JOIN LATERAL (SELECT CASE WHEN j.finished_at IS NOT NULL THEN j.during
 		ELSE (SELECT l.during FROM tablespace_advisor.job_limits l
 			WHERE l.job_id = j.job_id) END AS during) d;
 COMMENT ON VIEW tablespace_advisor.job_now IS
-	'the journal of moves with the present figures of copies under way, which the journal itself has not';
+	'the journal of moves with the present figures of copies under way, or those of the last mark';
 
 CREATE VIEW tablespace_advisor.move_progress AS
 SELECT j.job_id, j.relation::regclass AS relation,
