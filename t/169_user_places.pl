@@ -96,5 +96,30 @@ is(end_state($node, $rebuild), 'failed', 'the rebuild has ended');
 wait_for_workers($node);
 check_locks($node, 'at the end');
 
+# What another worker had copied is no work of the one that goes on: it counted as work,
+# and no move was interrupted here.
+configure($node, 'tablespace_advisor.keep_interrupted', '1d');
+configure($node, 'tablespace_advisor.debug_mark_kb', '128kB');
+$node->safe_psql('postgres', q{
+	CREATE TABLE mallory_u AS SELECT repeat('x', 900) FROM generate_series(1, 20000);
+	ALTER TABLE mallory_u OWNER TO mallory});
+stop_at($node, 'copied');
+my ($large) = told($node, q{CALL move_table_concurrently('mallory_u', 'fast', max_rate => 'unlimited', wait => false)},
+	user => 'mallory') =~ /(\d+)/;
+wait_for_stop($node, 'copied');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 60000) FROM tablespace_moves WHERE job_id = $large");
+stop_at($node, 'compared');
+told($node, "SELECT alter_move($large, max_rate => '1kB'); SELECT wait_for_moves('{$large}', '100 ms')", user => 'mallory');
+wait_for_stop($node, 'compared');
+my ($since, $done) = split /\|/, $node->safe_psql('postgres', "SELECT clock_timestamp(), bytes_done FROM tablespace_moves WHERE job_id = $large");
+wait_until($node, "clock_timestamp() > '$since'::timestamptz + interval '1 s'", 'a second has gone by');
+release($node);
+wait_until_job($node, $large, "bytes_done > $done");
+is($node->safe_psql('postgres', "SELECT count(*) FROM $slow_locks"), 1, 'a worker that goes on with much is slow');
+$node->safe_psql('postgres', "SELECT cancel_move($large)");
+is(wait_for_job($node, $large), 'cancelled', 'the slow move is cancelled');
+wait_for_workers($node);
+check_orphans($node, 'at the end');
+
 $node->stop;
 done_testing();

@@ -22,6 +22,8 @@ typedef struct TsaMoveProgress
 	int64		bytes_done;		/* as shown: it grows in step with what is
 								 * left */
 	int64		bytes_left;		/* to copy, or to compare in the same time */
+	int64		bytes_gained;	/* that the copy has, since its worker began:
+								 * one to be compared counts 3/4 */
 	int64		bytes_compared; /* in all comparisons, broken off or not */
 	int64		blocks_left;	/* negative: not known */
 	double		mb_per_s;		/* negative: not known */

@@ -170,6 +170,7 @@ typedef struct TsaCopy
 	instr_time	marked;			/* when that was */
 
 	TsaMoveProgress progress;
+	int64		had_bytes;		/* has_bytes() when it was adopted, or 0 */
 	double		done_per_left;	/* by so much bytes_done grows for each byte
 								 * that is done; 0: nothing is adopted yet */
 	instr_time	started;
@@ -244,6 +245,7 @@ extern double tsa_ms_between(const instr_time *from, const instr_time *to);
 extern double tsa_ms_since(const instr_time *then);
 extern void tsa_copy_count(TsaCopy *copy);
 extern void tsa_copy_go_on_counting(TsaCopy *copy, int64 done);
+extern void tsa_copy_count_adopted(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern void tsa_copy_report_pause(TsaCopy *copy, const char *phase);
 

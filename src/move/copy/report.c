@@ -49,6 +49,16 @@ kept_bytes(const TsaCopyOrder *order)
 }
 
 /*
+ * Bytes that the copy has.  A block that is to be compared counts less, by what
+ * could be copied in that time.
+ */
+static int64
+has_bytes(const TsaCopy *copy)
+{
+	return tsa_copy_done_bytes(copy) - tsa_copy_bytes_to_compare(copy);
+}
+
+/*
  * Counts bytes.  What an interrupted copy has made is there, and has to be
  * compared, so that more is left than is not there.  What is shown as done does
  * not fall for that: it grows more slowly up to the total.
@@ -58,6 +68,7 @@ count_bytes(TsaCopy *copy)
 {
 	TsaMoveProgress *progress = &copy->progress;
 
+	progress->bytes_gained = has_bytes(copy) - copy->had_bytes;
 	progress->bytes_left = tsa_copy_bytes_to_compare(copy) +
 		Max(progress->bytes_total - tsa_copy_done_bytes(copy), 0);
 	progress->bytes_done = copy->done_per_left > 0 ? progress->bytes_total -
@@ -83,6 +94,16 @@ tsa_copy_go_on_counting(TsaCopy *copy, int64 done)
 	copy->done_per_left = copy->done_per_left > 0 ?
 		Min(copy->done_per_left, 1) : 1;
 	count_bytes(copy);
+}
+
+/*
+ * The copy has what an interrupted one has left, and goes on.
+ */
+void
+tsa_copy_count_adopted(TsaCopy *copy)
+{
+	copy->had_bytes = has_bytes(copy);
+	tsa_copy_go_on_counting(copy, tsa_copy_done_bytes(copy));
 }
 
 /*

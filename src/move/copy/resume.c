@@ -310,7 +310,7 @@ tsa_copy_adopt(TsaCopy *copy)
 			adopt_file(&copy->rels[i]);
 	}
 	choose_first_compared(copy);
-	tsa_copy_go_on_counting(copy, tsa_copy_done_bytes(copy));
+	tsa_copy_count_adopted(copy);
 	pfree(files);
 }
 

@@ -93,9 +93,8 @@ report_progress(void *arg, const TsaMoveProgress *progress)
 {
 	CopyHost   *host = arg;
 
+	tsa_watch_user_place(host->place, progress->bytes_gained);
 	tsa_write_live_progress(host->live, progress);
-	tsa_watch_user_place(host->place,
-						 progress->bytes_total - progress->bytes_left);
 }
 
 /* Callback paused: the job's state. */
