@@ -254,13 +254,34 @@ compare_batch(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from, int n,
 }
 
 /*
+ * Reads a run of n blocks of the copy, which are to be compared.  Returns how
+ * many: fewer, but a batch at least, if a session waits for us.
+ */
+static int
+read_kept_run(TsaCopy *copy, const TsaCopyFork *fork, BlockNumber from, int n)
+{
+	int			done = 0;
+
+	do
+	{
+		int			batch = Min(n - done, TSA_COPY_BATCH);
+
+		tsa_copy_read_kept(copy, fork, from + done, batch, done);
+		done += batch;
+		tsa_stop_point("kept pages read");
+	} while (done < n && !tsa_copy_is_waited_for(copy));
+	return done;
+}
+
+/*
  * Compares a run of blocks, at most so many.  Returns how many there were, and
  * in *ncopied how many were copied.
  *
  * Those of the copy are read in one go, for the sake of disks that seek.  They
  * do not change before they are compared: only the write queue writes the copy,
  * and it has nothing but blocks that were compared before.  So there is no
- * delay point in a run, and it ends when as much as a batch has been copied.
+ * delay point in a run, and it ends when as much as a batch has been copied, or
+ * a session waits for us: on a slow device it would wait for all of the run.
  */
 static int
 compare_run(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
@@ -271,16 +292,17 @@ compare_run(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
 	int			n = (int) Min(Min(most, left), TSA_COMPARED_RUN);
 	int			done = 0;
 
-	tsa_copy_read_kept(copy, fork, from, n);
+	n = read_kept_run(copy, fork, from, n);
 	*ncopied = 0;
-	while (done < n && *ncopied < TSA_COPY_BATCH)
+	do
 	{
 		int			batch = Min(n - done, TSA_COPY_BATCH);
 
 		*ncopied += compare_batch(copy, fork, from + done, batch,
 								  copy->compared + (Size) done * BLCKSZ);
 		done += batch;
-	}
+	} while (done < n && *ncopied < TSA_COPY_BATCH &&
+			 !tsa_copy_is_waited_for(copy));
 	return done;
 }
 

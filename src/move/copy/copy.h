@@ -183,6 +183,7 @@ typedef struct TsaCopy
 	bool		has_new_limits;
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
+	bool		is_waited_for;	/* by that look; until the next delay point */
 	instr_time	searched;		/* for them in the whole lock table */
 	double		search_gap_ms;	/* time between two such searches */
 	instr_time	looked_around;	/* for reasons to pause */
@@ -275,6 +276,7 @@ extern void tsa_copy_end(TsaCopy *copy);
 extern bool tsa_copy_catch_up(TsaCopy *copy);
 extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
+extern bool tsa_copy_is_waited_for(TsaCopy *copy);
 extern bool tsa_copy_end_pass(TsaCopy *copy);
 extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
@@ -295,7 +297,7 @@ extern void tsa_copy_adopt(TsaCopy *copy);
 extern void tsa_copy_count_again(TsaCopy *copy, const TsaCopyFork *fork,
 								 const TsaPageBatch *batch);
 extern void tsa_copy_read_kept(TsaCopy *copy, const TsaCopyFork *fork,
-							   BlockNumber from, int n);
+							   BlockNumber from, int n, int place);
 extern void tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
 									 TsaPageBatch *batch, char *kept);
 extern void tsa_copy_tell_kept(const TsaCopy *copy);

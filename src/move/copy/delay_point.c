@@ -244,16 +244,31 @@ go_on(TsaCopy *copy, bool report)
 }
 
 /*
+ * Within a pass's transaction: has a look shown a waiter, since the last delay
+ * point?  Looks if it is time to.
+ */
+bool
+tsa_copy_is_waited_for(TsaCopy *copy)
+{
+	if (!copy->is_waited_for && tsa_ms_since(&copy->looked) >= TSA_LOOK_MS)
+	{
+		INSTR_TIME_SET_CURRENT(copy->looked);
+		copy->is_waited_for = tsa_copy_poll_waiters(copy);
+	}
+	return copy->is_waited_for;
+}
+
+/*
  * In a pass's transaction: is it time to look for waiters or for reasons to
  * pause, and is there one?
  */
 static bool
 has_to_stop(TsaCopy *copy)
 {
-	if (tsa_ms_since(&copy->looked) < TSA_LOOK_MS)
-		return false;
-	INSTR_TIME_SET_CURRENT(copy->looked);
-	if (tsa_copy_poll_waiters(copy))
+	bool		is_waited_for = tsa_copy_is_waited_for(copy);
+
+	copy->is_waited_for = false;
+	if (is_waited_for)
 		return true;
 	if (tsa_ms_since(&copy->looked_around) < LOOK_AROUND_MS)
 		return false;

@@ -344,21 +344,20 @@ is_trusted(const TsaCopy *copy, XLogRecPtr lsn)
 }
 
 /*
- * Reads n blocks of a fork of the copy, all of one segment, to copy->compared.
+ * Reads n blocks of a fork of the copy, a batch at most and all of one segment,
+ * to the places of copy->compared from the given one on.
  */
 void
 tsa_copy_read_kept(TsaCopy *copy, const TsaCopyFork *fork, BlockNumber from,
-				   int n)
+				   int n, int place)
 {
 	if (copy->compared == NULL)
 		copy->compared = (char *)
 			TYPEALIGN(TSA_IO_ALIGN,
 					  MemoryContextAlloc(copy->cxt, TSA_IO_ALIGN +
 										 (Size) TSA_COMPARED_RUN * BLCKSZ));
-	for (int i = 0; i < n; i += TSA_COPY_BATCH)
-		tsa_smgr_read_run(target_of(fork->rel), fork->number, from + i,
-						  copy->compared + (Size) i * BLCKSZ,
-						  Min(n - i, TSA_COPY_BATCH));
+	tsa_smgr_read_run(target_of(fork->rel), fork->number, from,
+					  copy->compared + (Size) place * BLCKSZ, n);
 }
 
 /*
