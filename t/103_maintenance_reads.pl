@@ -14,7 +14,8 @@ autovacuum_naptime = 1
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (id int PRIMARY KEY, filler text);
 	INSERT INTO t SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n;
-	VACUUM ANALYZE t});
+	VACUUM ANALYZE t;
+	SELECT pg_stat_force_next_flush()});
 my $blocks = $node->safe_psql('postgres', q{
 	SELECT pg_relation_size('t') / current_setting('block_size')::int});
 
@@ -76,7 +77,8 @@ my ($window) = window();
 cmp_ok(abs($window - $reads), '<', 1, 'all reads of look-ups count in the window');
 
 # VACUUM reads the whole table; and look-ups as before
-$node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+my $vacuum_t = 'VACUUM (DISABLE_PAGE_SKIPPING) t; SELECT pg_stat_force_next_flush()';
+$node->safe_psql('postgres', $vacuum_t);
 look_up(2000);
 my ($more, $vacuum) = sample();
 cmp_ok($more, '>', $reads + 0.8 * $blocks, 'VACUUM reads the table');
@@ -97,7 +99,7 @@ cmp_ok(abs($window / $reads - 1), '<', 0.2, 'less what VACUUM is taken for');
 cmp_ok(abs($left_out - $vacuum), '<', 1, 'the estimate that was subtracted is maintenance_reads_per_s');
 
 # ANALYZE of few pages, and of the table only
-$node->safe_psql('postgres', 'SET default_statistics_target = 1; ANALYZE t');
+$node->safe_psql('postgres', 'SET default_statistics_target = 1; ANALYZE t; SELECT pg_stat_force_next_flush()');
 look_up(2000);
 (undef, my $analyze) = sample();
 cmp_ok($analyze, '>', 0, 'ANALYZE is noticed');
@@ -131,6 +133,7 @@ my ($watched) = $node->safe_psql('postgres', q{
 	WHERE relation = 't'::regclass});
 is($watched, '', 'observe, too, takes nothing for the reads of VACUUM');
 ask($holder, 'COMMIT;');
+ask($vacuumer, 'SELECT pg_stat_force_next_flush();');
 end_session($vacuumer);
 look_up(2000);
 my ($after, $landed) = sample();
@@ -148,7 +151,8 @@ $node->safe_psql('postgres', q{
 			autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
 		AS TABLE t;
 	UPDATE t SET filler = filler WHERE id % 20 = 0;
-	UPDATE slow SET filler = filler WHERE id % 20 = 0});
+	UPDATE slow SET filler = filler WHERE id % 20 = 0;
+	SELECT pg_stat_force_next_flush()});
 sample();
 $node->safe_psql('postgres', $_) for 'ALTER SYSTEM SET autovacuum = on', 'SELECT pg_reload_conf()';
 wait_until($node, q{EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE relid = 'slow'::regclass)
@@ -167,7 +171,7 @@ cmp_ok($landed, '>', 0.8 * $blocks, 'then its reads are taken for its own');
 
 # read by nothing but VACUUM: no reason to move it
 $node->safe_psql('postgres', 'CALL sample_activity()');
-$node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+$node->safe_psql('postgres', $vacuum_t);
 sample();
 forget(1);
 like( $node->safe_psql('postgres', q{

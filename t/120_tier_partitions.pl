@@ -40,7 +40,8 @@ is(advice('far', "'45 days'", 'move'), 'far_old', 'beside a bound beyond all tim
 is(advice('far', "'45 days'", 'keep'), 'far_end', 'what has that bound is kept');
 $node->safe_psql('postgres', 'DROP TABLE far');
 
-# Keys of all types that are times, made relative to now.
+# Keys of all types that are times, made relative to a day, which may be over soon.
+my $day = "'" . $node->safe_psql('postgres', q{SELECT to_char(current_date, 'YYYY-MM-DD')}) . "'::date";
 for my $type (qw(date timestamp timestamptz))
 {
 	$node->safe_psql('postgres', qq{
@@ -49,20 +50,20 @@ for my $type (qw(date timestamp timestamptz))
 		DO \$\$ BEGIN
 			FOR i IN 0 .. 3 LOOP
 				EXECUTE format('CREATE TABLE e_${type}_%s PARTITION OF e_$type FOR VALUES FROM (%L, 1) TO (%L, 1)',
-					i, (current_date - 30 * (i + 1))::$type, (current_date - 30 * i)::$type);
+					i, ($day - 30 * (i + 1))::$type, ($day - 30 * i)::$type);
 			END LOOP;
 		END \$\$;
 		CREATE TABLE e_${type}_end PARTITION OF e_$type FOR VALUES FROM ('2999-01-01', 1) TO (MAXVALUE, MAXVALUE);
 		CREATE TABLE e_${type}_begin PARTITION OF e_$type FOR VALUES FROM (MINVALUE, MINVALUE) TO ('1999-12-31', 1);
 		CREATE TABLE e_${type}_default PARTITION OF e_$type DEFAULT;
-		INSERT INTO e_$type SELECT current_date - g, g FROM generate_series(1, 100) g});
+		INSERT INTO e_$type SELECT $day - g, g FROM generate_series(1, 100) g});
 	is(advice("e_$type", "'45 days'", 'move'),
 		"e_${type}_2 e_${type}_3 e_${type}_begin", "$type: the old ones");
 	is(advice("e_$type", "'45 days'", 'keep'),
 		"e_${type}_0 e_${type}_1 e_${type}_default e_${type}_end",
 		"$type: young ones, and those of unknown age");
 	is( $node->safe_psql('postgres', qq{
-		SELECT upper_bound = current_date - 60 FROM advise_partition_placement('e_$type', 'slow', '45 days')
+		SELECT upper_bound = $day - 60 FROM advise_partition_placement('e_$type', 'slow', '45 days')
 		WHERE partition = 'e_${type}_2'::regclass}), 't', "$type: the upper bound");
 }
 

@@ -23,8 +23,7 @@ $node->safe_psql('postgres', $_)
 
 like(apply_round($node), qr/no samples/, 'totals are not enough');
 $node->safe_psql('postgres', 'CALL sample_activity()');
-$node->safe_psql('postgres', 'SELECT count(*) FROM hot');
-$node->safe_psql('postgres', 'SELECT pg_stat_force_next_flush()');
+$node->safe_psql('postgres', 'SELECT count(*) FROM hot; SELECT pg_stat_force_next_flush()');
 $node->safe_psql('postgres', 'CALL sample_activity()');
 # the system's cache has them, as it would not after a day
 $node->safe_psql('postgres', 'UPDATE tablespace_advisor.relation_sample SET cached_reads = 0');
@@ -67,12 +66,13 @@ $node->safe_psql('postgres', q{
 	DELETE FROM tablespace_advisor.placement_round;
 	DELETE FROM tablespace_advisor.job});
 
-$first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
-$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
-  or die 'the first round does not begin';
+stop_at($node, 'copied');
+$first = start_sql($node, 'first', q{CALL apply_placement()});
+wait_for_stop($node, 'copied');
 like(apply_round($node), qr/another round/, 'a second round at the same time is refused');
 ($code, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
 like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
+release($node);
 finish_sql($first);
 is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{

@@ -43,8 +43,8 @@ serial_disk('slow', 5000);
 $node->safe_psql('postgres', $_)
   foreach (
 	'CALL sample_activity()',
-	'SELECT count(*) FROM hot; SELECT count(*) FROM hot; SELECT count(*) FROM warm',
-	'SELECT pg_stat_force_next_flush()',
+	'SELECT count(*) FROM hot; SELECT count(*) FROM hot; SELECT count(*) FROM warm;
+		SELECT pg_stat_force_next_flush()',
 	'CALL sample_activity()',
 	'UPDATE tablespace_advisor.relation_sample SET cached_reads = 0',
 	'DELETE FROM tablespace_advisor.tablespace_io_sample');

@@ -53,18 +53,13 @@ $primary->poll_query_until('postgres', q{SELECT pg_drop_replication_slot('change
 	FROM pg_replication_slots WHERE slot_name = 'changes' AND NOT active}) or die;
 
 # the standby is watched while it reads
-my $watch = session($standby);
-send_to($watch, q{SELECT standby_activity('8 s');});
-$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%standby_activity%' AND wait_event = 'PgSleep'})
-  or die;
-$standby->safe_psql('postgres', q{
-	SET max_parallel_workers_per_gather = 0;
-	SELECT count(filler) FROM orders; SELECT count(filler) FROM orders;
-	SET enable_seqscan = off;
-	SELECT count(filler) FROM orders WHERE n < 500;
-	SELECT pg_stat_force_next_flush()});
-my $activity = answer($watch);
-end_session($watch);
+my $activity = watch_while($standby, q{SELECT standby_activity('%d s');}, sub {
+	$standby->safe_psql('postgres', q{
+		SET max_parallel_workers_per_gather = 0;
+		SELECT count(filler) FROM orders; SELECT count(filler) FROM orders;
+		SET enable_seqscan = off;
+		SELECT count(filler) FROM orders WHERE n < 500;
+		SELECT pg_stat_force_next_flush()}) });
 like($activity, qr/"relations": \[\{/, "what it reads: @{[ $activity ]}");
 my $orders = $primary->safe_psql('postgres', q{SELECT 'orders'::regclass::oid});
 like($activity, qr/"relation": "?$orders"?/, 'relations by their OIDs');

@@ -51,10 +51,9 @@ sub begin_round
 
 	prepare($cold);
 	$s = session($node);
-	send_to($s, q{CALL apply_placement(max_rate => '8 MB');});
-	wait_until($node, q{SELECT count(*) = 1 FROM tablespace_moves
-		WHERE state = 'running' AND bytes_done > 0 AND relation_name = 'public.cold'},
-		'the round has begun');
+	stop_at($node, 'copied');
+	send_to($s, q{CALL apply_placement();});
+	wait_for_stop($node, 'copied');
 	return $s;
 }
 
@@ -72,6 +71,7 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid})");
 wait_until($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $s->{pid})", 'the session is gone');
 like(apply_round($node), qr/a move of an earlier round.*is under way/,
 	'terminated: no round begins while its move is under way');
+release($node);
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 is(where_tables_are($node, 'cold', 'hot'), 'slow slow', 'the wave under way was made, the next one was not');
 like(rounds(), qr/^public\.cold /, "a terminated caller's move is of its round");
@@ -80,7 +80,8 @@ is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'the next round goes on'
 
 # The same, and what was moved is read far more the day after: it was a mistake.
 $s = begin_round(20);
-$node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid})");
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid}, 60000)");
+release($node);
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 take_days($node, 1, { cold => 200, hot => 50 });
 like(apply_round($node), qr/are undone.*moved table public\.cold/s, 'what a killed round moved is undone');
@@ -92,6 +93,7 @@ foreach my $who ('session', 'worker')
 	$s = begin_round();
 	crash($node, $who eq 'session' ? $s->{pid} : $node->safe_psql('postgres',
 			q{SELECT pid FROM tablespace_moves WHERE state = 'running'}));
+	release($node);
 	apply_round($node);
 	is($node->safe_psql('postgres', q{SELECT string_agg(relation_name || ' ' || state, ', ' ORDER BY job_id)
 			FROM tablespace_moves}),
@@ -105,6 +107,7 @@ foreach my $who ('session', 'worker')
 $s = begin_round();
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($s->{pid})");
 answer($s);
+release($node);
 like($s->{err}, qr/canceling statement/, 'cancelled: the call says so');
 is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'nothing has moved');
 is(rounds(), 'public.cold cancelled', 'cancelled: the move was cancelled with the call');
@@ -115,6 +118,7 @@ end_session($s);
 # A table is dropped before its turn: its move fails, what is done stays.
 $s = begin_round();
 $node->safe_psql('postgres', 'DROP TABLE hot');
+release($node);
 answer($s);
 like($s->{err}, qr/could not move table public\.hot.*does not exist/s, 'dropped: a warning');
 like($s->{err}, qr/moved table public\.cold/, 'dropped: the other relation has moved');

@@ -413,6 +413,8 @@ my %last;
 sub growth
 {
 	my ($table) = @_;
+
+	wait_for_sessions($node);
 	my $now = $node->safe_psql('postgres', qq{
 		SELECT heap_blks_read, (SELECT coalesce(sum(reads), 0)
 			FROM tablespace_advisor.wait_relations() WHERE relid = '$table'::regclass)
@@ -471,6 +473,7 @@ my $sums = q{
 	WHERE c.relname IN ('facts_g', 'parted_0_k_idx', 'parted_1_k_idx')
 		OR c.oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'doc')
 	GROUP BY c.oid, c.relname ORDER BY c.oid};
+wait_for_sessions($node);
 my @before = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', $sums);
 my $mixed = $node->basedir . '/mixed.sql';
 append_to_file($mixed, "\\set id random(1, 490)\n\\set g random(1, 50000)\n"
@@ -478,6 +481,7 @@ append_to_file($mixed, "\\set id random(1, 490)\n\\set g random(1, 50000)\n"
 	. "INSERT INTO parted VALUES (:g, :g);\nUPDATE facts SET g = g + 7 WHERE id = :g;\n");
 $node->command_ok([ 'pgbench', '-n', '-t', '300', '--random-seed=1', '-f', $mixed,
 		$node->connstr('postgres') ], 'one session, many executions');
+wait_for_sessions($node);
 my @after = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', $sums);
 foreach my $i (0 .. $#after)
 {

@@ -153,24 +153,15 @@ is($primary->safe_psql('postgres', q{
 			AND relation = 'report'::regclass}), '0', 'what shared memory lost is not in the samples');
 
 # watching
-my $watch = session($primary);
-send_to($watch, q{SELECT access || ' ' || relation FROM observe_waits('5 s');});
-$primary->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%observe_waits%' AND wait_event = 'PgSleep'}) or die;
-load($primary);
-like(answer($watch), qr/^sequential report$/m, 'observe_waits() shows what is read meanwhile');
-end_session($watch);
+like(watch_while($primary, q{SELECT access || ' ' || relation FROM observe_waits('%d s');}, sub { load($primary) }),
+	qr/^sequential report$/m, 'observe_waits() shows what is read meanwhile');
 
 # a standby keeps no samples, and measures its own waits
 my $standby = start_standby($primary);
 load($standby);
 like($standby->safe_psql('postgres', 'SELECT access, relation FROM tablespace_waits'), qr/^sequential\|report$/m,
 	'the view of a standby shows its own waits');
-$watch = session($standby);
-send_to($watch, q{SELECT standby_activity('5 s');});
-$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%standby_activity%' AND wait_event = 'PgSleep'}) or die;
-load($standby);
-my $activity = answer($watch);
-end_session($watch);
+my $activity = watch_while($standby, q{SELECT standby_activity('%d s');}, sub { load($standby) });
 like($activity, qr/"waiting_sessions": [\d.e-]*[1-9]/, 'a standby tells how many of its sessions waited');
 is($primary->safe_psql('postgres', qq{
 		SELECT add_standby_activity(\$a\$$activity\$a\$::jsonb) > 0;

@@ -73,7 +73,16 @@ shows('... and back to on', "on on\non",
 	q{SET track_io_timing = on; SELECT caught('off') FROM report WHERE id = 1; SHOW track_io_timing});
 shows('a reset', "off\noff",
 	q{SET track_io_timing = on; DO $$ BEGIN PERFORM count(*) FROM report; RESET track_io_timing; END $$; SHOW track_io_timing; SELECT current_setting('track_io_timing')});
-my $timed = q{SET tablespace_advisor.track_waits = off; SELECT blk_read_time FROM pg_stat_database WHERE datname = 'postgres'};
+# a session adds its times when it ends, which its client does not wait for
+my $timed = q{
+	SET tablespace_advisor.track_waits = off;
+	DO $$
+	BEGIN
+		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) LOOP
+			PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+		END LOOP;
+	END $$;
+	SELECT blk_read_time FROM pg_stat_database WHERE datname = 'postgres'};
 my $before = $node->safe_psql('postgres', $timed);
 $node->safe_psql('postgres', 'SET tablespace_advisor.track_waits = off; SELECT count(*) FROM report');
 is($node->safe_psql('postgres', $timed), $before, 'the server times reads only while they are measured');
@@ -106,10 +115,12 @@ SKIP:
 		WHERE relid IN ('facts'::regclass, 'facts_pkey'::regclass) AND class = 'application'};
 	my $read = q{SELECT heap_blks_read + idx_blks_read FROM pg_statio_user_tables WHERE relname = 'facts'};
 	my @sql = map { sprintf "$one;", $_ * 7919 % 50000 } 1 .. $repeat + 1;
+	wait_for_sessions($node);
 	my @before = ($node->safe_psql('postgres', $counts) || '0 0', $node->safe_psql('postgres', $read));
 	my $sessions = 'SET tablespace_advisor.track_waits_sample = %d;';
 	$node->safe_psql('postgres', join "\n", sprintf($sessions, 1), $sql[0], sprintf($sessions, 10000),
 		@sql[1 .. $repeat], 'SELECT tablespace_advisor.flush_waits()');
+	wait_for_sessions($node);
 	my ($calls, $reads, $slow) = split / /, $node->safe_psql('postgres', $counts);
 	my ($calls_before, $reads_before) = split / /, $before[0];
 	is($calls - $calls_before, $repeat + 1, 'executions of a statement that was slow are measured, once each');
@@ -145,10 +156,13 @@ my $rest = q{SELECT coalesce(sum(reads), 0) FROM tablespace_advisor.wait_relatio
 sub growth
 {
 	my ($name, $command, @with) = @_;
+
+	wait_for_sessions($node);
 	my @before = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', $sums);
 	my $rest_before = $node->safe_psql('postgres', $rest);
 
 	$node->safe_psql('postgres', $command);
+	wait_for_sessions($node);
 	my @after = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', $sums);
 	my $all = 0;
 	foreach my $i (0 .. $#after)

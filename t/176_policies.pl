@@ -139,7 +139,7 @@ sub logs_used
 {
 	my ($query) = @_;
 
-	$node->safe_psql('postgres', "$query; SELECT tablespace_advisor.flush_waits()");
+	$node->safe_psql('postgres', "$query; SELECT tablespace_advisor.flush_waits(); SELECT pg_stat_force_next_flush()");
 	$node->safe_psql('postgres', 'CALL sample_activity()');
 	$node->safe_psql('postgres', q{UPDATE tablespace_advisor.sample SET waits_measured_s = extract(epoch FROM taken_at - started_at)
 		WHERE waits_measured_s IS NOT NULL});

@@ -8,7 +8,7 @@ use TsaTest;
 my $node = start_node('main', conf => q{
 shared_preload_libraries = 'tablespace_advisor'
 autovacuum = off
-log_timezone = 'America/St_Johns'
+log_timezone = 'Asia/Kolkata'
 tablespace_advisor.debug_mark_kb = 1024
 tablespace_advisor.keep_interrupted = 1s
 });

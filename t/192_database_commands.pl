@@ -59,8 +59,7 @@ wait_for_stop($node, 'copied');
 is(sqlstate_of('DROP DATABASE d WITH (FORCE)'), '00000', 'a database can be dropped with a move under way');
 release($node);
 ok(!-e $node->data_dir . "/$dirs", 'the files of the database are gone');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'}),
-	'0', 'the worker in the database is gone');
+workers_end($node, 'the worker in the database is gone');
 
 $node->stop;
 # the launcher may begin to look into the database when it has just gone

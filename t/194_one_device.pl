@@ -18,8 +18,8 @@ pretend_devices($node);
 $node->safe_psql('postgres', $_)
   foreach (
 	'CREATE TABLE hot TABLESPACE slow AS SELECT n, repeat($$x$$, 100) AS filler FROM generate_series(1, 100000) n',
-	'VACUUM ANALYZE hot', 'CALL sample_activity()', 'SELECT count(*) FROM hot',
-	'SELECT pg_stat_force_next_flush()', 'CALL sample_activity()',
+	'VACUUM ANALYZE hot', 'CALL sample_activity()', 'SELECT count(*) FROM hot; SELECT pg_stat_force_next_flush()',
+	'CALL sample_activity()',
 	'UPDATE tablespace_advisor.relation_sample SET cached_reads = 0',
 	'DELETE FROM tablespace_advisor.tablespace_io_sample');
 

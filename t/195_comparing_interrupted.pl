@@ -10,7 +10,7 @@ my $node = start_node('main', conf => q{
 shared_preload_libraries = 'tablespace_advisor'
 wal_level = replica
 autovacuum = off
-log_timezone = 'America/St_Johns'
+log_timezone = 'Asia/Kolkata'
 tablespace_advisor.debug_mark_kb = 128
 tablespace_advisor.keep_interrupted = 1d
 });

@@ -19,7 +19,7 @@ use Time::HiRes qw(usleep);
 our @EXPORT = qw(
   session send_to answer ask end_session messages_of fails_with
   wait_until wait_for_lock_of start_command start_logged start_sql finish_sql is_waiting
-  told keep_open workers_end deaf_client);
+  told keep_open workers_end wait_for_sessions watch_while deaf_client);
 
 # A psql of its own that is fed step by step: in, out, err, run, pid.
 sub session
@@ -287,6 +287,39 @@ sub deaf_client
 	print {$socket} pack('NN', length($startup) + 8, 196608), $startup,
 	  'Q', pack('N', length($sql) + 5), "$sql\0";
 	return $socket;
+}
+
+# Waits until nobody else is connected.  A session adds its last counts to the server's
+# statistics when it ends, which its client does not wait for.
+sub wait_for_sessions
+{
+	my ($node) = @_;
+
+	wait_until($node, q{NOT EXISTS (SELECT FROM pg_stat_activity
+		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid())}, 'all sessions have ended');
+	return;
+}
+
+# The answer of a query that watches for some seconds, the %s in it, while something is
+# done.  If that has taken longer, both begin again, with twice the time.
+sub watch_while
+{
+	my ($node, $query, $do) = @_;
+
+	foreach my $try (1 .. 6)
+	{
+		my $s = session($node);
+		my $watches = "SELECT count(*) FROM pg_stat_activity WHERE pid = $s->{pid} AND wait_event = 'PgSleep'";
+
+		send_to($s, sprintf($query, 2**$try));
+		$node->poll_query_until('postgres', $watches, 1) or die "does not watch: $query";
+		$do->();
+		my $still = $node->safe_psql('postgres', $watches);
+		my $answer = answer($s);
+		end_session($s);
+		return $answer if $still;
+	}
+	die "ends too soon: $query";
 }
 
 # Expects the workers of moves to end.
