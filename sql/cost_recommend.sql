@@ -11,7 +11,7 @@ CREATE TABLESPACE regress_recommend LOCATION '';
  * One table of 10 000 pages and a million rows each, by correlation and share
  * in caches, on a disk: 95 us a sequential page, 5200 us a random one.
  */
-CREATE FUNCTION pg_temp.weigh(correlation float8, cached float8, r float8 DEFAULT 4,
+CREATE FUNCTION pg_temp.weigh(correlation float8, cached float8, r float8 DEFAULT 4, advised float8 DEFAULT 0,
 	OUT best float8, OUT low float8, OUT high float8, OUT now numeric,
 	OUT after numeric, OUT locality numeric, OUT gain boolean)
 LANGUAGE sql AS $$
@@ -21,12 +21,15 @@ LANGUAGE sql AS $$
 	FROM tablespace_advisor.weigh_random_page_cost(
 		'(95,5200,3200,2,100,250,,,,,5100,5300,94,96)',
 		ARRAY[ROW(NULL, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2)
-			::tablespace_advisor.weighed_index], r, 1, 0, 0) w
+			::tablespace_advisor.weighed_index], r, 1, 0, 0, advised) w
 $$;
 \echo -- cold and scattered: a large constant; warm: a small one
 SELECT * FROM pg_temp.weigh(0, 0, 1);
 SELECT * FROM pg_temp.weigh(0, 1);
 SELECT * FROM pg_temp.weigh(0, 1, 60);
+\echo -- what was advised is kept until another constant is clearly better
+SELECT v.advised, w.best, w.low, w.high
+FROM unnest('{0,40,45,80,1,1e9,-1,NaN,Infinity}'::float8[]) v (advised), pg_temp.weigh(0, 0, 4, v.advised) w;
 \echo -- in order, no constant helps much; in descending order locality helps
 SELECT after > 0.9 * now AS no_better, locality < 0.8 * now AS locality_helps
 FROM pg_temp.weigh(1, 0);
@@ -78,7 +81,7 @@ BEGIN;
 CREATE OR REPLACE FUNCTION tablespace_advisor.weigh_random_page_cost(
 	times tablespace_advisor.weighed_times, indexes tablespace_advisor.weighed_index[],
 	random_page_cost float8, seq_page_cost float8,
-	effective_io_concurrency int, recommended_io_concurrency int,
+	effective_io_concurrency int, recommended_io_concurrency int, advised float8 DEFAULT 0,
 	OUT best float8, OUT low float8, OUT high float8,
 	OUT regret_current float8, OUT regret_kept float8, OUT regret_best float8,
 	OUT regret_locality float8, OUT gain_low float8, OUT prefetch_gain_low float8,
@@ -118,6 +121,33 @@ SELECT v.*, j.verdict
 FROM (VALUES ('3', '2.75', '2.75'), ('3', '2.7', '2.7')) v (kept, after, locality),
 	pg_temp.judge(kept, after, v.locality) j;
 ALTER TABLESPACE regress_recommend RESET (effective_io_concurrency);
+-- a change that was advised stays for less than it took, as long as there is a gain
+SET effective_io_concurrency = 0;
+CREATE FUNCTION pg_temp.advised(verdict text, newest_device text, OUT after float8, OUT verdict_then text)
+RETURNS SETOF record LANGUAGE sql AS $$
+	UPDATE tablespace_advisor.probe_run SET advised_verdict = verdict, advised_random_page_cost = 50,
+		advised_io_concurrency = 0, advised_cached_fraction = 1, device = newest_device WHERE run_id = 990002;
+	SELECT after, j.verdict
+	FROM unnest('{2.9,2.95,2.99}'::float8[]) after, pg_temp.judge('3', after::text, after::text) j;
+$$;
+SELECT 3 AS now, v.advised, a.*
+FROM (VALUES (NULL), ('keep'), ('change')) v (advised), pg_temp.advised(v.advised, NULL) a;
+-- of another device nothing was advised
+INSERT INTO tablespace_advisor.probe_run (run_id, tablespace, location, device, mode, file_size_bytes,
+		duration, started_at, finished_at)
+	OVERRIDING SYSTEM VALUE
+SELECT 990004, tablespace, location, '/dev/other', mode, file_size_bytes, duration, started_at, finished_at
+FROM tablespace_advisor.probe_run WHERE run_id = 990002;
+SELECT m.advised_verdict FROM tablespace_advisor.cost_measurements('regress_recommend') m;
+UPDATE tablespace_advisor.probe_run SET device = NULL WHERE run_id = 990004;
+SELECT m.advised_verdict FROM tablespace_advisor.cost_measurements('regress_recommend') m;
+UPDATE tablespace_advisor.probe_run SET advised_cached_fraction = 0.5 WHERE run_id = 990002;
+SELECT m.advised_verdict AS with_other_caches FROM tablespace_advisor.cost_measurements('regress_recommend') m;
+UPDATE tablespace_advisor.probe_run SET advised_cached_fraction = 1 WHERE run_id = 990002;
+-- a run keeps it
+SELECT tablespace_advisor.keep_cost_advice(990004);
+SELECT run_id, advised_verdict, advised_random_page_cost, advised_io_concurrency
+FROM tablespace_advisor.probe_run WHERE run_id IN (990002, 990004) ORDER BY 1;
 ROLLBACK;
 -- one value is no range
 SELECT tablespace_advisor.cost_reason(jsonb_populate_record(NULL::tablespace_advisor.cost_finding,
@@ -254,8 +284,70 @@ INSERT INTO recorded VALUES
 	(10, 8, 149.5, 58068, 43504, 72633, true, 33),
 	(10, 16, 143.1, 93578, 78764, 108391, true, 22),
 	(10, 32, 138.5, 181063, 167326, 194800, true, 11);
+-- and ten of which 19 made twice 32, the others 1
+INSERT INTO recorded VALUES
+	(11, 1, 53.1, 18844, 15186, 22503, true, 79),
+	(11, 2, 74.9, 26115, 20953, 31278, true, 82),
+	(11, 4, 124.2, 30533, 26345, 34720, true, 65),
+	(11, 8, 137.4, 52095, 40212, 63979, true, 42),
+	(11, 16, 152.8, 80853, 67932, 93774, true, 33),
+	(11, 32, 171.8, 154888, 138659, 171117, false, 18),
+	(12, 1, 54.2, 18433, 14834, 22032, true, 123),
+	(12, 2, 80.8, 23470, 20038, 26902, true, 71),
+	(12, 4, 113.2, 33202, 27384, 39020, true, 65),
+	(12, 8, 174.7, 54944, 43819, 66068, true, 42),
+	(12, 16, 156.1, 88273, 77022, 99523, true, 25),
+	(12, 32, 167.4, 168480, 147031, 189928, true, 18),
+	(13, 1, 53.5, 18706, 17371, 20041, true, 111),
+	(13, 2, 81.7, 26915, 20483, 33348, true, 93),
+	(13, 4, 113.5, 31772, 25721, 37823, true, 58),
+	(13, 8, 145.1, 58439, 47338, 69540, true, 49),
+	(13, 16, 148.9, 92369, 79288, 105451, true, 27),
+	(13, 32, 153.1, 156407, 143974, 168839, false, 11),
+	(14, 1, 62.4, 16031, 12910, 19152, true, 102),
+	(14, 2, 85.3, 22481, 19183, 25779, true, 79),
+	(14, 4, 121.8, 33867, 27112, 40621, true, 58),
+	(14, 8, 151.9, 53792, 45167, 62417, true, 41),
+	(14, 16, 191.3, 92264, 79366, 105162, true, 26),
+	(14, 32, 285.7, 175625, 149650, 201600, false, 16),
+	(15, 1, 54.2, 18452, 16430, 20474, true, 96),
+	(15, 2, 80.2, 24637, 20883, 28390, true, 84),
+	(15, 4, 102.2, 36929, 30074, 43784, true, 50),
+	(15, 8, 175.6, 51925, 43956, 59895, true, 42),
+	(15, 16, 176.3, 99495, 87943, 111047, true, 24),
+	(15, 32, 187.5, 179992, 158756, 201227, true, 19),
+	(16, 1, 46.6, 21441, 15961, 26921, true, 92),
+	(16, 2, 76.2, 25744, 20053, 31435, true, 107),
+	(16, 4, 105.9, 36435, 29992, 42878, true, 58),
+	(16, 8, 136.8, 50957, 39851, 62063, true, 42),
+	(16, 16, 133.4, 82751, 71104, 94398, false, 19),
+	(16, 32, 263.7, 175009, 163254, 186764, false, 17),
+	(17, 1, 49.1, 20352, 14347, 26358, true, 96),
+	(17, 2, 81.9, 25615, 22046, 29184, true, 71),
+	(17, 4, 99.2, 41225, 34115, 48335, true, 60),
+	(17, 8, 118.3, 61352, 50974, 71731, true, 64),
+	(17, 16, 141.2, 92788, 74340, 111236, true, 30),
+	(17, 32, 215.6, 169394, 159725, 179062, true, 15),
+	(18, 1, 48.7, 20521, 18180, 22862, true, 99),
+	(18, 2, 67.9, 28413, 22391, 34435, true, 80),
+	(18, 4, 109.9, 35285, 27920, 42650, true, 52),
+	(18, 8, 134.6, 56501, 42329, 70673, true, 37),
+	(18, 16, 145.1, 92663, 77598, 107727, true, 25),
+	(18, 32, 148.5, 166380, 151972, 180788, false, 17),
+	(19, 1, 52.2, 19138, 16883, 21394, true, 96),
+	(19, 2, 68.1, 28618, 22932, 34303, true, 76),
+	(19, 4, 89.1, 36296, 28913, 43680, true, 54),
+	(19, 8, 135.5, 55342, 42204, 68481, true, 37),
+	(19, 16, 156.2, 101197, 90383, 112012, true, 27),
+	(19, 32, 191.2, 192235, 161606, 222864, true, 30),
+	(20, 1, 52.4, 19069, 13798, 24339, true, 101),
+	(20, 2, 62.2, 32122, 22412, 41833, true, 93),
+	(20, 4, 27.0, 150441, 42938, 257944, true, 19),
+	(20, 8, 143.4, 60616, 43753, 77480, true, 41),
+	(20, 16, 369.4, 100682, 60977, 140387, true, 27),
+	(20, 32, 120.0, 165808, 151607, 180008, true, 12);
 DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
-CREATE FUNCTION pg_temp.depth_after(probes int)
+CREATE FUNCTION pg_temp.depth_after(probes int, remembers boolean DEFAULT false)
 RETURNS int LANGUAGE sql AS $$
 	INSERT INTO tablespace_advisor.probe_run
 		(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
@@ -267,10 +359,28 @@ RETURNS int LANGUAGE sql AS $$
 	SELECT 991000 + run, 'random read', depth, current_setting('block_size')::int, 100, iops,
 		mean, low, high, CASE WHEN loaded THEN 'others' END, others, 0
 	FROM recorded WHERE run = probes;
+	UPDATE tablespace_advisor.probe_run SET advised_depth = depth
+	FROM tablespace_advisor.read_concurrency c JOIN pg_tablespace t ON t.oid = c.tablespace_oid
+	WHERE remembers AND run_id = 991000 + probes AND spcname = 'regress_recommend';
 	SELECT depth::int FROM tablespace_advisor.read_concurrency c
 	JOIN pg_tablespace t ON t.oid = c.tablespace_oid WHERE spcname = 'regress_recommend'
 $$;
 SELECT string_agg(pg_temp.depth_after(n)::text, ' ' ORDER BY n) AS depths FROM generate_series(1, 10) n;
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
+SELECT string_agg(pg_temp.depth_after(n)::text, ' ' ORDER BY n) AS depths FROM generate_series(11, 20) n;
+-- once each run keeps what it led to, that stays
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
+SELECT string_agg(pg_temp.depth_after(n, true)::text, ' ' ORDER BY n) AS depths FROM generate_series(11, 20) n;
+-- but for what is clearly another device: flash in place of a disk, and back
+CREATE FUNCTION pg_temp.depth_from(advised int, own float8[], others float8[]) RETURNS int LANGUAGE sql AS $$
+	SELECT pg_temp.depth(own, others, 0.02);
+	UPDATE tablespace_advisor.probe_run SET advised_depth = advised WHERE run_id = 990003;
+	SELECT depth::int FROM tablespace_advisor.read_concurrency c
+	JOIN pg_tablespace t ON t.oid = c.tablespace_oid WHERE spcname = 'regress_recommend'
+$$;
+SELECT advised, pg_temp.depth_from(advised, '{60,100,130,155,170,178}', '{125,85,55,30,15,8}') AS one_actuator,
+	pg_temp.depth_from(advised, '{1000,1900,3600,6500,7000,7100}', '{3000,2900,2800,2500,2400,2300}') AS flash
+FROM unnest('{NULL,1,2,4,8,16,32,64}'::int[]) advised;
 ROLLBACK;
 
 \echo -- worst plans: scattered, in order, all in caches; what is chosen now is what is recommended if that is kept

@@ -86,6 +86,13 @@ BEGIN
 END
 $$;
 
+ALTER TABLE tablespace_advisor.probe_run
+	ADD COLUMN advised_verdict text,
+	ADD COLUMN advised_random_page_cost float8,
+	ADD COLUMN advised_io_concurrency int,
+	ADD COLUMN advised_depth int,
+	ADD COLUMN advised_cached_fraction float8;
+
 /* Measured waits in samples. */
 ALTER TABLE tablespace_advisor.sample
 	ADD COLUMN waits_since timestamptz,

@@ -438,5 +438,31 @@ SKIP:
 	is($out, 'random read', 'can be followed by another in the session');
 }
 
+# a run keeps the advice that it leads to; where that fails, what was measured stays
+$node->restart;
+$node->safe_psql('postgres', q{
+	CREATE TABLE advised TABLESPACE there AS
+	SELECT i * 7919 % 20000 AS i, repeat('x', 100) AS pad FROM generate_series(1, 20000) i;
+	CREATE INDEX ON advised (i) TABLESPACE there;
+	ANALYZE advised});
+my $advised = q{
+	SELECT r.run_id, (r.advised_verdict, r.advised_random_page_cost, r.advised_io_concurrency)
+		IS NOT DISTINCT FROM (CASE WHEN f.best IS NOT NULL THEN f.verdict END, f.best,
+			CASE WHEN f.best IS NOT NULL THEN f.effective_io_concurrency END)
+	FROM tablespace_advisor.probe_run r, tablespace_advisor.find_costs('there') f
+	ORDER BY r.run_id DESC LIMIT 1};
+$node->safe_psql('postgres', 'SELECT count(*) FROM ' . probe('500 ms', '1', 'random read,sequential read'));
+my ($run_id, $same) = split /\|/, $node->safe_psql('postgres', $advised);
+is($same, 't', 'the advice of a run is kept with it');
+$node->safe_psql('postgres', q{
+	CREATE OR REPLACE FUNCTION tablespace_advisor.keep_cost_advice(run bigint)
+	RETURNS void LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING MESSAGE = ''not today''; END'});
+$node->safe_psql('postgres', 'SELECT count(*) FROM ' . probe('200 ms', '1', 'random read'));
+like(slurp_file($node->logfile), qr/LOG:  could not keep the advice on tablespace "there": not today/,
+	'the log says why advice was not kept');
+is( $node->safe_psql('postgres', qq{
+		SELECT count(*), max(run_id) - $run_id FROM tablespace_advisor.probe_result
+		WHERE run_id > $run_id}), '1|1', 'the run is kept without it');
+
 $node->stop;
 done_testing();

@@ -27,12 +27,15 @@ extern const char *tsa_assumed_tablespace_name(Oid oid);
 /* explain.c */
 extern void tsa_init_explain(void);
 
-/* What a locality was measured beside, NaN: not known. */
+/* A table when a locality was measured, NaN: not known. */
 typedef struct TsaTableThen
 {
 	double		correlation;	/* of the index */
 	double		replaced_rows;	/* counted until then */
 } TsaTableThen;
+
+/* keep_advice.c */
+extern void tsa_init_keep_advice(void);
 
 /* locality_stale.c: does a measured locality still describe the table? */
 extern void tsa_table_look(Relation index, Oid table, TsaTableThen *now);

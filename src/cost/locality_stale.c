@@ -15,8 +15,8 @@
  * Where either is not known it is not compared.  A count that is lower than
  * then was reset, by pg_stat_reset() or a crash, and is all that is known.  A
  * standby counts nothing.  The counters are read as pg_stat_all_tables reads
- * them: what other sessions have not reported yet is missing, and what a
- * transaction has read stays as it was to its end (stats_fetch_consistency).
+ * them: other sessions may not have reported all yet, and a transaction that
+ * has read them reads the same to its end (stats_fetch_consistency).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

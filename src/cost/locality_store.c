@@ -200,6 +200,19 @@ tsa_cpu_times(void)
 	return cpu;
 }
 
+/*
+ * From 18 on neighbours are read by one request, of which the kernel reads
+ * ahead, at any concurrency.
+ */
+void
+tsa_times_combine(TsaReadTimes *times)
+{
+	if (GetConfigOption("io_method", true, false) == NULL)
+		return;
+	times->adjacent_1 = Min(times->adjacent_1, times->adjacent_0);
+	times->adjacent_n = Min(times->adjacent_n, times->adjacent_1);
+}
+
 /* Read the times; false if they are not complete. */
 static bool
 read_times(Datum value, TsaReadTimes *times)
@@ -236,15 +249,7 @@ read_times(Datum value, TsaReadTimes *times)
 	times->random_n = numbers[9] > 0 ? numbers[9] : times->random;
 	if (times->adjacent_n <= 0)
 		times->depth = 0;
-	if (GetConfigOption("io_method", true, false) != NULL)
-	{
-		/*
-		 * From 18 on neighbours are read by one request, of which the kernel
-		 * reads ahead, at any concurrency.
-		 */
-		times->adjacent_1 = Min(times->adjacent_1, times->adjacent_0);
-		times->adjacent_n = Min(times->adjacent_n, times->adjacent_1);
-	}
+	tsa_times_combine(times);
 	return true;
 }
 

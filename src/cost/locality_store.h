@@ -44,6 +44,7 @@ typedef struct TsaLocalityRow
 
 /* locality_store.c */
 extern TsaCpuTimes tsa_cpu_times(void);
+extern void tsa_times_combine(TsaReadTimes *times);
 extern void tsa_locality_keep(TsaLocalityRow *row, Oid tablespace);
 extern bool tsa_locality_has_files(const TsaLocalityRow *row);
 extern bool tsa_locality_read(Oid index, TsaLocalityRow *row, bool *is_found);

@@ -465,6 +465,7 @@ tsa_init_cost(void)
 							 NULL, renew_plans_real, NULL);
 	tsa_init_locality_cache();
 	tsa_init_renew_locality();
+	tsa_init_keep_advice();
 	tsa_init_assume();
 #if TSA_HAVE_SIMPLE_REL_HOOK
 	previous_simple_rel = build_simple_rel_hook;

@@ -43,6 +43,7 @@ CREATE FUNCTION tablespace_advisor.weigh_random_page_cost(
 	seq_page_cost float8,
 	effective_io_concurrency int,
 	recommended_io_concurrency int,
+	advised float8 DEFAULT 0,
 	OUT best float8,
 	OUT low float8,
 	OUT high float8,
@@ -56,7 +57,7 @@ CREATE FUNCTION tablespace_advisor.weigh_random_page_cost(
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'weigh_random_page_cost';
 COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost IS
-	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for bad input';
+	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; best is the one advised before, unless another one is clearly better (0: none was); gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for bad input';
 
 /*
  * The input: the hundred largest pairs of a table and a B-tree per tablespace of
@@ -142,13 +143,31 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
 	'per tablespace the input of weigh_random_page_cost() on the tables there and their B-trees, how many of the latter there are, and the share of the tables'' blocks that caches hold now (NULL: not known)';
 
+/* The advice of the last probe of a tablespace's device. */
+CREATE VIEW tablespace_advisor.cost_advice AS
+SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.advised_verdict,
+	r.advised_random_page_cost, r.advised_io_concurrency, r.advised_depth,
+	r.advised_cached_fraction
+FROM (SELECT r.*, t.oid AS tablespace_oid,
+		first_value(r.device) OVER (PARTITION BY t.oid ORDER BY r.run_id DESC) AS newest
+	FROM tablespace_advisor.probe_run r
+	JOIN pg_tablespace t ON t.spcname = r.tablespace
+	WHERE pg_tablespace_location(t.oid) IN (r.location, '')) r
+WHERE r.device IS NOT DISTINCT FROM r.newest
+	AND num_nonnulls(r.advised_verdict, r.advised_depth) > 0
+ORDER BY r.tablespace_oid, r.run_id DESC;
+COMMENT ON VIEW tablespace_advisor.cost_advice IS
+	'per tablespace the advice that its last probe led to, if any';
+GRANT SELECT ON tablespace_advisor.cost_advice TO pg_monitor;
+
 /*
  * The depth at which random reads come near their best, by the pooled results where
  * they have several, and its effect on neighbouring pages.  The requests of others
  * count, too: beside a load, more requests at once take the device away from
  * others, and the throughput of a disk with one actuator only seems to grow.  A
  * quarter more, and a difference within the intervals, is no growth: on a busy
- * machine one request at a time loses as much by waiting for a processor.
+ * machine one request at a time loses as much by waiting for a processor.  The depth
+ * advised before stays until more than half is gained, or less than a tenth.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
 WITH measured AS (
@@ -176,12 +195,21 @@ WITH measured AS (
 	GROUP BY d.tablespace_oid
 )
 SELECT e.tablespace_oid,
-	CASE WHEN d.low <= 1.25 * o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
+	CASE
+		WHEN a.advised_depth = 1 AND d.low <= 1.5 * o.high THEN 1
+		WHEN a.advised_depth > 1 AND p.iops >= 0.8 * d.peak
+			AND (p.iops <= 1.1 * o.iops) IS NOT TRUE THEN p.queue_depth
+		WHEN d.low <= 1.25 * o.high THEN least(e.depth, 1)
+		ELSE e.depth
+	END AS depth
 FROM enough e
-JOIN measured d ON d.tablespace_oid = e.tablespace_oid AND d.queue_depth = e.depth
-LEFT JOIN measured o ON o.tablespace_oid = e.tablespace_oid AND o.queue_depth = 1;
+JOIN depth d ON d.tablespace_oid = e.tablespace_oid AND d.queue_depth = e.depth
+LEFT JOIN measured o ON o.tablespace_oid = e.tablespace_oid AND o.queue_depth = 1
+LEFT JOIN tablespace_advisor.cost_advice a ON a.tablespace_oid = e.tablespace_oid
+LEFT JOIN measured p ON p.tablespace_oid = e.tablespace_oid
+	AND p.queue_depth = a.advised_depth;
 COMMENT ON VIEW tablespace_advisor.read_concurrency IS
-	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where no more than a quarter is gained beyond it, or the intervals explain it';
+	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where no more than a quarter is gained beyond it, or the intervals explain it; the depth that was advised before stays for more';
 GRANT SELECT ON tablespace_advisor.read_concurrency TO pg_monitor;
 
 /* How many sessions read at once: over the samples of a week, at least 1. */
@@ -227,7 +255,10 @@ RETURNS TABLE (
 	io_concurrency int,
 	indexes tablespace_advisor.weighed_index[],
 	n int,
-	cached_fraction float8)
+	cached_fraction float8,
+	advised_verdict text,
+	advised_random_page_cost float8,
+	advised_io_concurrency int)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -255,16 +286,20 @@ AS $$
 			ELSE greatest(round(r.depth
 				/ coalesce(tablespace_advisor.concurrent_readers(), 1)), 1)::int
 		END,
-		w.indexes, w.n, w.cached_fraction
+		w.indexes, w.n, w.cached_fraction,
+		a.advised_verdict, a.advised_random_page_cost, a.advised_io_concurrency
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN tablespace_advisor.tablespace_cost_setting c USING (tablespace_oid)
 	JOIN tablespace_advisor.read_times t USING (tablespace_oid)
 	LEFT JOIN tablespace_advisor.read_concurrency r USING (tablespace_oid)
 	LEFT JOIN tablespace_advisor.weighable_indexes() w USING (tablespace_oid)
+	/* noise between probes is one thing, other caches are another */
+	LEFT JOIN tablespace_advisor.cost_advice a ON a.tablespace_oid = l.tablespace_oid
+		AND abs(a.advised_cached_fraction - w.cached_fraction) < 0.1
 	WHERE wanted IS NULL OR l.tablespace = wanted
 $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_measurements(name) IS
-	'per tablespace (or of the one named) measurements, settings, and the input of weigh_random_page_cost(); depth and io_concurrency: recommendation of the random reads at several depths for maintenance_io_concurrency and effective_io_concurrency (NULL: not measured); is_option: one of the recommended settings is an option of the tablespace already';
+	'per tablespace (or of the one named) measurements, settings, and the input of weigh_random_page_cost(); depth and io_concurrency: recommendation of the random reads at several depths for maintenance_io_concurrency and effective_io_concurrency (NULL: not measured); is_option: one of the recommended settings is an option of the tablespace already; advised_…: the advice of the last probe of the device, with about this share in caches';
 
 CREATE TYPE tablespace_advisor.cost_finding AS (
 	finding text,
@@ -293,7 +328,8 @@ COMMENT ON TYPE tablespace_advisor.cost_finding IS
 /*
  * Somebody has chosen an option that the tablespace has, and may have followed this
  * advice: it takes more to change it, lest it changes with every probe and with the
- * contents of caches.
+ * contents of caches.  For the same reason the advice of the last probe is changed
+ * for a clear gain only, in either direction (probe_run.advised_...).
  *
  * Weighed with the present effective_io_concurrency, and with the one that the
  * probe speaks for.  The latter is recommended only if plans gain by it as much
@@ -307,12 +343,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH measured AS MATERIALIZED (
 		SELECT m.*, m.is_probed AND m.indexes IS NOT NULL AS can_weigh,
-			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS min_gain
-		FROM tablespace_advisor.cost_measurements(wanted) m
+			CASE WHEN m.is_option THEN 1.1 WHEN a.is_advised THEN 1.01 ELSE 1.03 END AS min_gain,
+			a.is_advised
+		FROM tablespace_advisor.cost_measurements(wanted) m,
+			LATERAL (SELECT m.advised_verdict IS NOT DISTINCT FROM 'change' AS is_advised) a
 	), judged AS (
 		SELECT m.*, v.concurrency, v.is_present, g.*,
 			NOT v.is_present AND g.regret_current / g.regret_kept >= m.min_gain
-				AND g.prefetch_gain_low > 1 AS prefetching_helps,
+				AND (m.is_advised OR g.prefetch_gain_low > 1) AS prefetching_helps,
 			CASE
 				WHEN NOT m.is_probed THEN 'not probed'
 				WHEN m.n IS NULL THEN 'nothing to weigh'
@@ -320,8 +358,9 @@ AS $$
 				WHEN (m.setting).random_page_cost BETWEEN g.low AND g.high THEN 'flat'
 				WHEN g.regret_kept / g.regret_best < m.min_gain
 					OR g.regret_current / g.regret_best < m.min_gain THEN 'no gain'
-				WHEN g.gain_low <= 1 THEN 'noise'
-				WHEN g.regret_kept - g.regret_best < 0.25 * (g.regret_kept - 1)
+				WHEN g.gain_low <= 1 AND NOT m.is_advised THEN 'noise'
+				WHEN g.regret_kept - g.regret_best
+						< CASE WHEN m.is_advised THEN 0.15 ELSE 0.25 END * (g.regret_kept - 1)
 					AND g.regret_locality < g.regret_best THEN 'locality'
 				ELSE 'gain'
 			END AS of_constant
@@ -333,11 +372,11 @@ AS $$
 			v (concurrency, is_present)
 		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
 			m.times, m.indexes, (m.setting).random_page_cost, (m.setting).seq_page_cost,
-			(m.setting).effective_io_concurrency, v.concurrency) g ON m.can_weigh
+			(m.setting).effective_io_concurrency, v.concurrency,
+			coalesce(m.advised_random_page_cost, 0)) g ON m.can_weigh
 	), found AS (
-		SELECT j.*, CASE j.of_constant WHEN 'gain' THEN j.regret_best ELSE
-				CASE WHEN j.prefetching_helps THEN j.regret_kept ELSE j.regret_current END
-			END AS regret_then,
+		SELECT j.*, CASE WHEN j.of_constant = 'gain' THEN j.regret_best
+				WHEN j.prefetching_helps THEN j.regret_kept ELSE j.regret_current END AS regret_then,
 			j.of_constant = 'gain' OR j.prefetching_helps AS is_change
 		FROM judged j
 	), chosen AS (
@@ -351,7 +390,8 @@ AS $$
 		WHERE f.is_present OR f.is_change
 		ORDER BY (f.latency).tablespace,
 			f.regret_current / f.regret_then
-				/ CASE WHEN f.is_present THEN 1 ELSE f.min_gain END DESC NULLS LAST,
+				/ CASE f.concurrency WHEN coalesce(f.advised_io_concurrency, (f.setting).effective_io_concurrency)
+					THEN 1 ELSE greatest(f.min_gain, 1.03) END DESC NULLS LAST,
 			f.is_present DESC
 	)
 	SELECT c.finding,
@@ -378,6 +418,26 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.find_costs(name) IS
 	'findings of recommend_random_page_cost() on each tablespace or on the one named';
+
+/* Of the probe, with the extension's rights: find_costs() runs no code of others. */
+CREATE FUNCTION tablespace_advisor.keep_cost_advice(run bigint)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	UPDATE tablespace_advisor.probe_run r
+	SET advised_verdict = CASE WHEN f.best IS NOT NULL THEN f.verdict END,
+		advised_random_page_cost = f.best, advised_depth = f.maintenance_io_concurrency,
+		advised_cached_fraction = f.cached_fraction,
+		advised_io_concurrency = CASE WHEN f.best IS NOT NULL THEN f.effective_io_concurrency END
+	FROM (SELECT f.* FROM tablespace_advisor.probe_run w
+		CROSS JOIN LATERAL tablespace_advisor.find_costs(w.tablespace) f
+		WHERE w.run_id = run) f
+	WHERE r.run_id = run
+$$;
+COMMENT ON FUNCTION tablespace_advisor.keep_cost_advice(bigint) IS
+	'keeps the finding of find_costs() on the tablespace of a run with the run';
+REVOKE ALL ON FUNCTION tablespace_advisor.keep_cost_advice(bigint) FROM PUBLIC;
 
 CREATE FUNCTION tablespace_advisor.tablespace_options(
 	tablespace name,

@@ -24,6 +24,7 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cost/regret.h"
@@ -33,6 +34,7 @@
 #define PLANS			3
 #define WAYS			2
 #define FLAT			0.01	/* as good as the best within so much */
+#define CLEARLY			0.05	/* by this another one is clearly better */
 
 /* relative standard error of a sequential read, which is not kept */
 #define SEQUENTIAL_ERROR	0.05
@@ -306,30 +308,35 @@ weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
 		means[i] /= input->nindexes * SELECTIVITIES;
 }
 
+/* The flat region around a candidate: those that are no worse, or hardly. */
+static void
+find_flat(const double *means, int candidate, int *low, int *high)
+{
+	double		limit = means[candidate] + FLAT;
+
+	*low = *high = candidate;
+	while (*low > 0 && means[*low - 1] <= limit)
+		(*low)--;
+	while (*high < CANDIDATES - 1 && means[*high + 1] <= limit)
+		(*high)++;
+}
+
 /*
- * The flat region around the best candidate.  Returns the candidate to
- * recommend: the round one nearest to the middle of the region, so that
- * measurements that differ a little lead to the same.
+ * The candidate to recommend of a flat region: the round one nearest to the
+ * middle, so that measurements that differ a little lead to the same; where
+ * there is no round one, the given.
  */
 static int
-find_flat(const double *means, int best, TsaRegretOutcome *outcome)
+choose_round(int low, int high, int otherwise)
 {
-	int			low = best;
-	int			high = best;
-	int			chosen = best;
+	int			chosen = otherwise;
+	double		middle = sqrt(candidates[low] * candidates[high]);
 	double		nearest = INFINITY;
 
-	while (low > 0 && means[low - 1] <= means[best] + FLAT)
-		low--;
-	while (high < CANDIDATES - 1 && means[high + 1] <= means[best] + FLAT)
-		high++;
-	outcome->low = candidates[low];
-	outcome->high = candidates[high];
 	for (int i = low; i <= high; i++)
 		for (size_t j = 0; j < sizeof(round_candidates) / sizeof(double); j++)
 		{
-			double		distance = fabs(log(candidates[i] * candidates[i] /
-											outcome->low / outcome->high));
+			double		distance = fabs(log(candidates[i] / middle));
 
 			if (candidates[i] == round_candidates[j] && distance < nearest)
 			{
@@ -337,6 +344,63 @@ find_flat(const double *means, int best, TsaRegretOutcome *outcome)
 				chosen = i;
 			}
 		}
+	return chosen;
+}
+
+/* The candidate nearest to a constant, a multiple of seq_page_cost. */
+static int
+nearest_candidate(double constant)
+{
+	int			nearest = 0;
+
+	for (int i = 1; i < CANDIDATES; i++)
+		if (fabs(log(candidates[i] / constant)) <
+			fabs(log(candidates[nearest] / constant)))
+			nearest = i;
+	return nearest;
+}
+
+/* Is a candidate better than another one by more than noise and habit? */
+static bool
+is_clearly_better(double draws[][SETTINGS], const double *means, int candidate,
+				  int other)
+{
+	for (int i = 0; i < DRAWS; i++)
+		if (draws[i][candidate] >= draws[i][other])
+			return false;
+	return means[candidate] < means[other] - CLEARLY;
+}
+
+/*
+ * Choose the candidate to recommend, and set its flat region.  There may be
+ * several minima far from each other, of which now one is the lowest and now
+ * another: the one advised before is kept until one is clearly better.
+ */
+static int
+choose_candidate(const TsaRegretInput *input, double draws[][SETTINGS],
+				 const double *means, TsaRegretOutcome *outcome)
+{
+	double		advised = input->advised / input->settings.table_seq;
+	int			chosen = 0;
+	int			low;
+	int			high;
+
+	for (int i = 1; i < CANDIDATES; i++)
+		if (means[i] < means[chosen])
+			chosen = i;
+	if (advised > 0 && isfinite(advised) &&
+		!is_clearly_better(draws, means, chosen, nearest_candidate(advised)))
+	{
+		chosen = nearest_candidate(advised);
+		find_flat(means, chosen, &low, &high);
+	}
+	else
+	{
+		find_flat(means, chosen, &low, &high);
+		chosen = choose_round(low, high, chosen);
+	}
+	outcome->low = candidates[low] * input->settings.table_seq;
+	outcome->high = candidates[high] * input->settings.table_seq;
 	return chosen;
 }
 
@@ -354,9 +418,8 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 	double		sequential_error =
 	fmax((input->sequential_high - input->sequential_low) / 3.92 /
 		 input->times.sequential, SEQUENTIAL_ERROR);
-	double		s = input->settings.table_seq;
 	unsigned	seed = 1;
-	int			best = 0;
+	int			best;
 	int			i;
 	int			j;
 
@@ -374,14 +437,9 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 		for (j = 0; j < SETTINGS; j++)
 			means[j] += draws[i][j] / DRAWS;
 	}
-	for (i = 1; i < CANDIDATES; i++)
-		if (means[i] < means[best])
-			best = i;
 
-	best = find_flat(means, best, outcome);
-	outcome->best = candidates[best] * s;
-	outcome->low *= s;
-	outcome->high *= s;
+	best = choose_candidate(input, draws, means, outcome);
+	outcome->best = candidates[best] * input->settings.table_seq;
 	outcome->regret_current = exp(means[CURRENT]);
 	outcome->regret_kept = exp(means[KEPT]);
 	outcome->regret_best = exp(means[best]);

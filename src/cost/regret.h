@@ -35,6 +35,7 @@ typedef struct TsaRegretInput
 	TsaCostSettings settings;	/* table_random is the current one */
 	int			concurrency;	/* effective_io_concurrency, the current one */
 	int			recommended;	/* the one that is recommended */
+	double		advised;		/* an earlier outcome's best; 0: none */
 	void		(*check) (void);	/* may jump out for good */
 } TsaRegretInput;
 

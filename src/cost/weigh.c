@@ -135,6 +135,7 @@ read_times(HeapTupleHeader row, TsaRegretInput *input)
 										 sequential);
 	if (times->depth == 0)
 		times->adjacent_n = times->adjacent_1;
+	tsa_times_combine(times);
 }
 
 /* The first arguments of both functions. */
@@ -169,6 +170,8 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 				 errmsg("function returning record called in context that cannot accept type record")));
 
 	read_input(fcinfo, &input, &measured);
+	if (PG_NARGS() > 6)			/* 1.0 has 6 arguments */
+		input.advised = PG_GETARG_FLOAT8(6);
 	tsa_regret_weigh(&input, &outcome);
 
 	i = 0;

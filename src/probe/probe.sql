@@ -18,6 +18,16 @@ COMMENT ON COLUMN tablespace_advisor.probe_run.duration IS
 	'measuring time asked for, shared by the workloads';
 COMMENT ON COLUMN tablespace_advisor.probe_run.foreign_io_percent IS
 	'share of the device''s requests during the measurements that others made, in percent; NULL where the device has no counters';
+COMMENT ON COLUMN tablespace_advisor.probe_run.advised_verdict IS
+	'verdict of recommend_random_page_cost() after the run; NULL: there was nothing to weigh';
+COMMENT ON COLUMN tablespace_advisor.probe_run.advised_random_page_cost IS
+	'the best constant then, to which later recommendations keep until another one is clearly better';
+COMMENT ON COLUMN tablespace_advisor.probe_run.advised_io_concurrency IS
+	'the effective_io_concurrency that it was weighed with';
+COMMENT ON COLUMN tablespace_advisor.probe_run.advised_depth IS
+	'the maintenance_io_concurrency then; NULL: several depths were not measured';
+COMMENT ON COLUMN tablespace_advisor.probe_run.advised_cached_fraction IS
+	'the share of the tables that caches held: where they hold another, the first three do not count';
 COMMENT ON TABLE tablespace_advisor.probe_result IS
 	'the rows that each run of probe_tablespace() returned, with their latency histograms';
 COMMENT ON COLUMN tablespace_advisor.probe_result.histogram IS

@@ -23,8 +23,12 @@
 
 #include "compat.h"
 #include "probe/probe_history.h"
+#include "state/printable.h"
 #include "state/state.h"
 #include "state/statement.h"
+#include "state/subtransaction.h"
+
+void		(*tsa_after_probe) (int64 run_id) = NULL;
 
 /* Put a string, NULL allowed, into an array of datums. */
 static void
@@ -270,7 +274,30 @@ prune_runs(void)
 		tsa_run(&statement, values, NULL, TSA_CALLS);
 }
 
-/* Keep a run and its results. */
+/* For tsa_try() */
+static void
+run_after_probe(void *arg)
+{
+	(*tsa_after_probe) (*(int64 *) arg);
+}
+
+/* Let a later stage look at the run; its errors are logged. */
+static void
+finish_run(const TsaProbeRun *run, int64 run_id)
+{
+	ErrorData  *error = tsa_after_probe == NULL ? NULL :
+	tsa_try(run_after_probe, &run_id);
+
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	ereport(LOG,
+			(errmsg("could not keep the advice on tablespace \"%s\": %s",
+					tsa_printable_text(run->tablespace), error->message)));
+}
+
+/* Keep a run, its results, and its advice. */
 void
 tsa_history_keep(const TsaProbeRun *run)
 {
@@ -296,4 +323,5 @@ tsa_history_keep(const TsaProbeRun *run)
 		insert_result(run_id, run->tablespace, &run->results[i]);
 	prune_runs();
 	tsa_state_close(&state);
+	finish_run(run, run_id);
 }

@@ -64,6 +64,13 @@ typedef struct TsaProbeRun
 extern void tsa_result_form(const char *tablespace,
 							const TsaProbeResult *result,
 							Datum *values, bool *nulls);
+
+/*
+ * A later stage's work on a run that was kept, by its number; NULL: nothing.
+ * Its errors are logged, and the run stays.
+ */
+extern void (*tsa_after_probe) (int64 run_id);
+
 extern void tsa_history_keep(const TsaProbeRun *run);
 
 #endif							/* TSA_PROBE_HISTORY_H */

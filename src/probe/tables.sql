@@ -16,7 +16,12 @@ CREATE TABLE tablespace_advisor.probe_run (
 	duration interval NOT NULL,
 	started_at timestamptz NOT NULL,
 	finished_at timestamptz NOT NULL,
-	foreign_io_percent float8
+	foreign_io_percent float8,
+	advised_verdict text,
+	advised_random_page_cost float8,
+	advised_io_concurrency int,
+	advised_depth int,
+	advised_cached_fraction float8
 );
 
 CREATE TABLE tablespace_advisor.probe_result (

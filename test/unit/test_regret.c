@@ -55,6 +55,66 @@ weigh(double correlation, double cached, double r)
 	return outcome;
 }
 
+/*
+ * A reading of a disk beside a load, recorded on 19; in another run a page of a
+ * sequential scan took 910 us in place of 683.  The constants 20 to 25 and 40 to 80
+ * are minima of the regret, and that page decides which is the lower one.
+ */
+static TsaRegretOutcome
+weigh_reading(double sequential, double cached, double advised)
+{
+	TsaRegretInput input = some_input;
+	TsaRegretIndex index = {
+		.scan = {
+			.table_pages = 3279,.table_tuples = 200000,.index_pages = 551,
+			.index_tuples = 200000,.tree_height = 2,.index_quals = 1,
+			.loop_count = 1
+		},
+		.cached = cached
+	};
+	TsaReadTimes times = {
+		.sequential = sequential,.random = 18391,.skip = 18172,
+		.cached = 1.14,.adjacent_0 = 1333,.adjacent_1 = 10230,.depth = 8,
+		.adjacent_n = 1216,.skip_n = 6597,.random_n = 6319,
+		.cpu = input.times.cpu
+	};
+	TsaRegretOutcome outcome;
+
+	input.times = times;
+	input.random_low = 17361;
+	input.random_high = 19483;
+	input.indexes = &index;
+	input.settings.table_random = 4;
+	input.concurrency = input.recommended = 16;
+	input.advised = advised;
+	tsa_regret_weigh(&input, &outcome);
+	return outcome;
+}
+
+/* A reading before and after others, and where the memory ends. */
+static void
+test_memory(void)
+{
+	TsaRegretOutcome few = weigh_reading(683, 0, 0);
+	TsaRegretOutcome many = weigh_reading(910, 0, 0);
+	TsaRegretOutcome kept = weigh_reading(910, 0, few.best);
+
+	ok(few.best == 60 && many.best == 20,
+	   "two readings of a disk have their minima at 60 and 20");
+	ok(kept.best == 60 && kept.low <= 60 && kept.high >= 60 &&
+	   kept.regret_best < 1.05 * many.regret_best,
+	   "60 was advised: the next reading keeps it");
+	ok(weigh_reading(683, 0, many.best).best == 20,
+	   "so it does the other way round");
+	ok(weigh_reading(683, 0, 4).best == 60,
+	   "what is clearly worse is not kept");
+	ok(weigh_reading(683, 1, 60).best < 10,
+	   "nor is it once caches hold the table");
+	ok(weigh_reading(683, 0, 0).best == weigh_reading(683, 0, NAN).best &&
+	   weigh_reading(683, 0, -1).best == few.best,
+	   "nothing and nonsense were not advised");
+}
+
 /* Its worst plan under r, where another constant is recommended. */
 static TsaWorstPlan
 worst_plan(double r, double recommended)
@@ -110,6 +170,8 @@ main(void)
 	ok(followed.chosen.us / followed.best.us <
 	   worst.chosen.us / worst.best.us,
 	   "once that is set the worst plan is less far from the best");
+
+	test_memory();
 
 	scan.correlation = -1;
 	tsa_locality_assume(&scan, &locality);
