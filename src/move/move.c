@@ -55,6 +55,7 @@
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
 #include "move/worker/start.h"
+#include "state/printable.h"
 #include "state/state.h"
 #include "state/tablespace.h"
 
@@ -359,6 +360,25 @@ tsa_alter_move(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
+/* Refuses to move to a tablespace that has been dropped since the job. */
+static void
+check_tablespace_again(const TsaJob *job, bool back)
+{
+	if (get_tablespace_name(back ? job->source_tablespace :
+							job->target_tablespace) != NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("tablespace \"%s\" has been dropped",
+					tsa_printable_text(NameStr(back ? job->source_name :
+											   job->target_name))),
+			 back ? errdetail("Job " INT64_FORMAT " moved the relation from there.",
+							  job->job_id) :
+			 errdetail("Job " INT64_FORMAT " was to move the relation there.",
+					   job->job_id),
+			 errhint("Choose another tablespace: move_table_concurrently(), move_indexes_concurrently().")));
+}
+
 /*
  * Queues the move of a job's relation again, with the job's options, or, if
  * "back", to where the job found it.  Returns the new job's id, or 0 if the
@@ -372,6 +392,7 @@ move_again(const TsaJob *job, bool back)
 	List	   *moves;
 	List	   *ids;
 
+	check_tablespace_again(job, back);
 	options.target = job->relid;
 	options.tablespace = back ? job->source_tablespace : job->target_tablespace;
 	options.method = job->method == TSA_METHOD_LOCK ?

@@ -224,6 +224,10 @@ read_job(TsaJob *job, MemoryContext context)
 		DatumGetObjectId(tsa_result_column(0, "from_tablespace"));
 	job->target_tablespace =
 		DatumGetObjectId(tsa_result_column(0, "to_tablespace"));
+	job->source_name =
+		*DatumGetName(tsa_result_column(0, "from_tablespace_name"));
+	job->target_name =
+		*DatumGetName(tsa_result_column(0, "to_tablespace_name"));
 	job->owner = DatumGetObjectId(tsa_result_column(0, "owner"));
 	if (!tsa_move_method_by_name(tsa_result_text(0, "method_wanted"),
 								 &job->method_wanted) ||
@@ -266,6 +270,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 {
 	static TsaStatement query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
+		" from_tablespace_name, to_tablespace_name,"
 		" owner, method_wanted, method, state,"
 		" l.max_rate, l.min_rate, l.finish_by, l.lock_timeout_ms, l.during,"
 		" coalesce(lock_up_to, -1) AS lock_up_to, takeovers,"

@@ -66,6 +66,8 @@ typedef struct TsaJob
 	char		kind;			/* relkind of relid */
 	Oid			source_tablespace;	/* never 0: the database's default by OID */
 	Oid			target_tablespace;	/* never 0 */
+	NameData	source_name;	/* of these, when it was queued */
+	NameData	target_name;
 	Oid			owner;			/* role that asked for the move */
 	TsaMoveMethod method_wanted;
 	TsaMoveMethod method;

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
@@ -223,6 +224,11 @@ tablespace_again(const TsaJob *job, int i, const TsaMove *table,
 						tsa_move_display_name(table))));
 	else if (!back)
 		return job->target_tablespace;
+	else if (get_tablespace_name(job->indexes_from[i]) == NULL)
+		ereport(NOTICE,
+				(errmsg("%s stays where it is",
+						tsa_move_display_name(index)),
+				 errdetail("The tablespace that it came from has been dropped.")));
 	else if (index->source_tablespace == job->target_tablespace ||
 			 index->source_tablespace == job->indexes_from[i])
 		return job->indexes_from[i];
