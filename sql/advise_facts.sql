@@ -297,7 +297,8 @@ SELECT action, reason LIKE '%; takes a superuser or a grant' AS says_who,
 FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_fast') WHERE statement IS NOT NULL;
 RESET ROLE;
 -- of nothing, nothing, but not without a word
-CREATE OR REPLACE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[])
+CREATE OR REPLACE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[],
+	shaped_bytes bigint DEFAULT 0)
 RETURNS tablespace_advisor.relation_fact[] LANGUAGE sql AS 'SELECT ''{}''::tablespace_advisor.relation_fact[]';
 SET LOCAL client_min_messages = notice;
 SELECT * FROM advise_placement();

@@ -157,7 +157,7 @@ INSERT INTO bad (call) VALUES
 	('SELECT * FROM tablespace_advisor.job'),
 	('DELETE FROM tablespace_moves'),
 	($$SELECT * FROM tablespace_advisor.indexes_of('good')$$),
-	($$SELECT * FROM tablespace_advisor.tables_of('owned')$$);
+	($$SELECT * FROM tablespace_advisor.inventory_of('{}')$$);
 SET ROLE regress_bad_move_owner;
 SELECT call FROM bad ORDER BY n
 \gexec

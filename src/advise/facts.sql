@@ -374,66 +374,11 @@ AS 'MODULE_PATHNAME', 'tsa_index_expression';
 COMMENT ON FUNCTION tablespace_advisor.index_expression(oid) IS
 	'the first column of an index as CREATE INDEX would name it; NULL where that would wait for a lock on the table, or there is no such index';
 
-/* Why a relation cannot be moved while in use; NULL: it can. */
-CREATE FUNCTION tablespace_advisor.move_obstacle(
-	persistence "char",
-	table_oid oid,
-	is_index boolean,
-	is_odd boolean)
-RETURNS text
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE
-		WHEN persistence = 't' THEN 'a temporary table cannot be moved'
-		WHEN table_oid < 16384 THEN 'a system catalog cannot be moved'
-		/* nothing but a rebuild, for want of WAL that a copy could follow */
-		WHEN is_index THEN
-			CASE WHEN persistence = 'u' AND is_odd
-				THEN 'unlogged, backs a constraint: only ALTER INDEX moves it, which locks it'
-			END
-		WHEN persistence = 'u'
-			THEN 'unlogged: only ALTER TABLE moves it, which locks it until it is copied'
-		WHEN is_odd
-			THEN 'its access method is not heap: only ALTER TABLE moves it, which locks it'
-	END;
-END;
-COMMENT ON FUNCTION tablespace_advisor.move_obstacle("char", oid, boolean, boolean) IS
-	'why a table or an index cannot be moved while it is in use; is_odd: of an index that it backs an exclusion or deferrable constraint, of a table that its access method is not heap';
-
-/* Tables and their indexes, by lookups. */
 CREATE FUNCTION tablespace_advisor.members_of(tables oid[])
 RETURNS TABLE (relation oid, table_oid oid, kind text, tablespace oid, filenode oid,
-	toast oid, toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean)
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-	heap_methods oid[] := array(SELECT m.oid FROM pg_am m
-		WHERE m.amhandler = 'heap_tableam_handler'::regproc);
-	own oid := (SELECT d.dattablespace FROM pg_database d
-		WHERE d.datname = current_database());
-BEGIN
-	RETURN QUERY
-	SELECT c.oid, c.oid, 'heap', coalesce(nullif(c.reltablespace, 0), own),
-		nullif(c.relfilenode, 0), x.oid, nullif(x.relfilenode, 0),
-		tablespace_advisor.move_obstacle(c.relpersistence, c.oid, false,
-			c.relam <> ALL (heap_methods) OR coalesce(x.relam <> ALL (heap_methods), false)),
-		false, false
-	FROM unnest(tables) t JOIN pg_class c ON c.oid = t
-	LEFT JOIN pg_class x ON x.oid = c.reltoastrelid
-	WHERE c.relkind IN ('r', 'm')
-	UNION ALL
-	SELECT c.oid, i.indrelid, 'index', coalesce(nullif(c.reltablespace, 0), own),
-		nullif(c.relfilenode, 0), NULL, NULL,
-		tablespace_advisor.move_obstacle(c.relpersistence, i.indrelid, true,
-			i.indisexclusion OR NOT i.indimmediate),
-		i.indisunique, i.indnatts = 1 AND i.indkey[0] = 0
-	FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
-	JOIN pg_class c ON c.oid = i.indexrelid
-	WHERE c.relkind = 'i';
-END
-$$;
+	toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean)
+LANGUAGE C STRICT STABLE ROWS 10000
+AS 'MODULE_PATHNAME', 'tsa_members_of';
 COMMENT ON FUNCTION tablespace_advisor.members_of(oid[]) IS
 	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression';
 
@@ -483,10 +428,14 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.is_read_by_bitmap(oid, oid) IS
 	'whether all executed scans of an index made bitmaps, for which its order does not count';
 
-/* plpgsql, which plans for as many tables as there are. */
+/*
+ * plpgsql, which plans for as many tables as there are.  An index below 8 MB is not
+ * called bloated, nor to be replaced by BRIN, whatever its entries are (findings.c).
+ */
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
-	tables oid[])
+	tables oid[],
+	shaped_bytes bigint DEFAULT 0)
 RETURNS tablespace_advisor.relation_fact[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -519,18 +468,17 @@ BEGIN
 		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
 	), shape AS MATERIALIZED (
 		SELECT x.* FROM tablespace_advisor.index_shape(
-			array(SELECT i.relation FROM member i WHERE i.kind = 'index')) x
+			array(SELECT i.relation FROM member i LEFT JOIN active a ON a.member = i.relation
+				WHERE i.kind = 'index' AND coalesce(a.size_bytes, shaped_bytes) >= shaped_bytes)) x
 	)
-	SELECT ROW(m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname,
-		z.bytes, coalesce(a.toast_bytes, 0),
+	SELECT ROW(m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname, z.bytes, coalesce(a.toast_bytes, 0),
 		/* the table's owner can have put anything into its statistics */
 		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
 			least(x.entries, z.bytes / 4), x.key_bytes, x."fillfactor")),
 		CASE WHEN x.correlation IS NOT NULL AND NOT m.is_unique
 				AND tablespace_advisor.is_read_by_bitmap(m.relation, m.table_oid)
 			THEN tablespace_advisor.estimate_brin_bytes(h.size_bytes) END,
-		a.reads_per_s, a.hits_per_s, a.writes_per_s,
-		coalesce(a.hot_fraction, h.hot_fraction),
+		a.reads_per_s, a.hits_per_s, a.writes_per_s, coalesce(a.hot_fraction, h.hot_fraction),
 		a.tuples_per_scan, x.correlation, a.cached, a.scans,
 		pg_stat_get_tuples_inserted(m.table_oid) + pg_stat_get_tuples_updated(m.table_oid)
 			+ CASE m.kind WHEN 'heap' THEN pg_stat_get_tuples_deleted(m.table_oid)
@@ -564,8 +512,8 @@ BEGIN
 		+ coalesce(tablespace_advisor.file_bytes(m.tablespace, m.toast_filenode), 0)) AS bytes) z);
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
-	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
+COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[], bigint) IS
+	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs; shaped_bytes: of smaller indexes without what the planner''s statistics say (index_shape())';
 
 CREATE FUNCTION tablespace_advisor.with_divided_waits(
 	relations tablespace_advisor.relation_fact[])

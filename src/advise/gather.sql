@@ -120,17 +120,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_budget(text) IS
 	'the bytes of a budget, NULL of NULL; errors: 22023 no size, or not greater than zero';
 
-/* Advice on whole databases has rows for relations with a finding. */
-CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT coalesce(a.reads_per_s > 0 OR a.hits_per_s > 0 OR a.writes_per_s > 0, false)
-		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL;
-END;
-COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact) IS
-	'whether a relation was read or written in the window, or is an index with a fault';
-
 /*
  * Where there is not room for all that others read, unread relations may have to
  * make room.
@@ -348,27 +337,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval, boolean) IS
 	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most; count_exports: exports count as the application, if waits were measured; statements: NULL where they were not';
 
-CREATE FUNCTION tablespace_advisor.load_for(
-	observed tablespace_advisor.observed_load,
-	observe interval,
-	tables oid[],
-	history interval,
-	count_exports boolean)
-RETURNS tablespace_advisor.observed_load
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF observed.load IS NULL THEN
-		SELECT l.* INTO observed FROM tablespace_advisor.gather_load(
-			observe, tables, history, count_exports) l;
-	END IF;
-	RETURN observed;
-END
-$$;
-COMMENT ON FUNCTION tablespace_advisor.load_for(tablespace_advisor.observed_load, interval, oid[], interval, boolean) IS
-	'the load given, or else that of gather_load()';
-
 /*
  * Owners are told that sessions wait for something else than storage, and that there
  * are standbys, but neither for what nor which.
@@ -479,7 +447,6 @@ DECLARE
 	to_tablespace name := tablespace_advisor.check_destination(destination, with_assumed);
 	budget_bytes bigint := tablespace_advisor.check_budget(space_budget);
 	c pg_class;
-	seen record;
 	tablespaces tablespace_advisor.tablespace_fact[];
 	relations tablespace_advisor.relation_fact[];
 	targets oid[];
@@ -499,19 +466,19 @@ BEGIN
 		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
 		tables := array(SELECT coalesce(i.indrelid, t) FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history, count_exports);
-	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(tablespaces, seen.devices) f);
+	IF observed.load IS NULL THEN
+		SELECT l.* INTO observed FROM tablespace_advisor.gather_load(observe, tables, history, count_exports) l;
+	END IF;
+	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(tablespaces, observed.devices) f);
 	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
-		tablespaces, seen.rates) t WHERE target IS NULL);
-	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, seen.rates, target IS NULL) t);
-	relations := tablespace_advisor.relation_facts(seen.rates, tables);
-	IF seen.statements IS NOT NULL THEN
-		relations := tablespace_advisor.with_divided_waits(relations);
-	END IF;
+		tablespaces, observed.rates) t WHERE target IS NULL);
+	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, observed.rates, target IS NULL) t);
+	relations := tablespace_advisor.relation_facts(observed.rates, tables, CASE WHEN target IS NULL THEN 8388608 ELSE 0 END);
+	relations := CASE WHEN observed.statements IS NULL THEN relations ELSE tablespace_advisor.with_divided_waits(relations) END;
 	/* sessions wait for less than reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
-		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, seen.load) f);
+		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, observed.load) f);
 	END IF;
 	IF EXISTS (SELECT FROM tablespace_advisor.standby_reads()) THEN
 		relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
@@ -524,13 +491,13 @@ BEGIN
 	ELSE
 		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
 			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace
-			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0
-				OR f.tablespace = ANY (unread));
+			WHERE f.reads_per_s > 0 OR f.hits_per_s > 0 OR f.writes_per_s > 0 OR f.unusable IS NOT NULL
+				OR f.duplicate_of IS NOT NULL OR s.available_bytes < 0 OR f.tablespace = ANY (unread));
 	END IF;
 	RETURN QUERY SELECT CASE WHEN (j.advice).action = 'probe first' AND (j.advice).statement IS NOT NULL
 			THEN tablespace_advisor.tell_who_probes(caller, j.advice) ELSE j.advice END, j.evidence
 	FROM tablespace_advisor.judge_placement(relations, considered, tablespaces,
-		tablespace_advisor.load_as_seen_by(seen.load, caller), to_tablespace, budget_bytes, target IS NULL, with_evidence) j
+		tablespace_advisor.load_as_seen_by(observed.load, caller), to_tablespace, budget_bytes, target IS NULL, with_evidence) j
 	/* unused relations have a row only if they make room */
 	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
 		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;

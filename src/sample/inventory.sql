@@ -6,34 +6,26 @@
  * The relations and their statistics now.  Nothing here locks a relation: no
  * function that opens one is called.
  */
+CREATE FUNCTION tablespace_advisor.file_bytes(
+	tablespace oid,
+	filenode oid)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'file_bytes'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION tablespace_advisor.file_bytes(oid, oid) IS
+	'bytes of all forks of a relation of this database, given by the tablespace and the number of its file; NULL if there is no such file. Takes no lock';
+
+CREATE FUNCTION tablespace_advisor.inventory_of(members oid[])
+RETURNS TABLE (relation oid, heap oid, kind text, tablespace oid, filenode oid, indexed oid)
+LANGUAGE C STABLE ROWS 10000
+AS 'MODULE_PATHNAME', 'tsa_inventory_of';
+
+COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
+	'the rows of relation_inventory that belong to the tables of these tables, indexes and TOAST tables; NULL: all';
+
 CREATE VIEW tablespace_advisor.relation_inventory AS
-SELECT c.oid AS relation,
-	CASE c.relkind
-		WHEN 't' THEN coalesce(owner.oid, c.oid)
-		WHEN 'i' THEN coalesce(index_owner.oid, i.indrelid)
-		ELSE c.oid
-	END AS heap,
-	CASE
-		WHEN c.relkind = 't' THEN 'toast'
-		WHEN index_owner.oid IS NOT NULL THEN 'toast index'
-		WHEN c.relkind = 'i' THEN 'index'
-		ELSE 'heap'
-	END AS kind,
-	coalesce(nullif(c.reltablespace, 0), d.dattablespace) AS tablespace,
-	c.relfilenode AS filenode,
-	i.indrelid AS indexed
-FROM pg_class c
-JOIN pg_database d ON d.datname = current_database()
-LEFT JOIN pg_index i ON i.indexrelid = c.oid
-LEFT JOIN (SELECT oid, relnamespace, reltoastrelid FROM pg_class
-	WHERE reltoastrelid <> 0) owner ON owner.reltoastrelid = c.oid
-LEFT JOIN (SELECT oid, relnamespace, reltoastrelid FROM pg_class
-	WHERE reltoastrelid <> 0) index_owner
-	ON index_owner.reltoastrelid = i.indrelid
-WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
-	AND c.oid >= 16384 AND c.relfilenode <> 0
-	AND coalesce(index_owner.relnamespace, owner.relnamespace, c.relnamespace)
-		<> 'tablespace_advisor'::regnamespace;
+SELECT i.* FROM tablespace_advisor.inventory_of(NULL) i;
 
 COMMENT ON VIEW tablespace_advisor.relation_inventory IS
 	'every relation of this database that has storage, but for catalogs, temporary relations, sequences and this extension''s own; heap: the table it belongs to, kind: heap, index, toast or toast index, tablespace: OID, never 0, indexed: the relation that an index is on';
@@ -49,70 +41,6 @@ WHERE c.relkind IN ('r', 'm', 'i') AND c.relpersistence <> 't'
 
 COMMENT ON VIEW tablespace_advisor.used_tablespace IS
 	'OIDs of the tablespaces that relations of relation_inventory are in, without looking at each of these';
-
-/*
- * relation_inventory of some tables.  plpgsql, which plans for as many as there
- * are: few are looked up, many are joined.
- */
-CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
-RETURNS SETOF tablespace_advisor.relation_inventory
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-SET plan_cache_mode = force_custom_plan
-AS $$
-#variable_conflict use_column
-BEGIN
-	RETURN QUERY WITH heap AS MATERIALIZED (
-		SELECT h.oid, h.reltoastrelid AS toast
-		FROM unnest(tables) t JOIN pg_class h ON h.oid = t
-		WHERE h.relkind IN ('r', 'm')
-			AND h.relnamespace <> 'tablespace_advisor'::regnamespace
-	), member (relation, heap, kind, indexed) AS (
-		SELECT h.oid, h.oid, 'heap', NULL FROM heap h
-		UNION ALL
-		SELECT i.indexrelid, h.oid, 'index', i.indrelid
-		FROM heap h JOIN pg_index i ON i.indrelid = h.oid
-		UNION ALL
-		SELECT h.toast, h.oid, 'toast', NULL FROM heap h
-		UNION ALL
-		SELECT i.indexrelid, h.oid, 'toast index', i.indrelid
-		FROM heap h JOIN pg_index i ON i.indrelid = nullif(h.toast, 0)
-	)
-	SELECT c.oid, m.heap, m.kind, coalesce(nullif(c.reltablespace, 0), d.dattablespace),
-		c.relfilenode, m.indexed
-	FROM member m
-	JOIN pg_class c ON c.oid = m.relation
-	JOIN pg_database d ON d.datname = current_database()
-	WHERE c.relpersistence <> 't' AND c.oid >= 16384 AND c.relfilenode <> 0;
-END
-$$;
-
-COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
-	'the rows of relation_inventory that belong to these tables';
-
-/* A TOAST table depends on its table, under any name. */
-CREATE FUNCTION tablespace_advisor.tables_of(relations oid[])
-RETURNS SETOF oid
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-SET plan_cache_mode = force_custom_plan
-AS $$
-BEGIN
-	RETURN QUERY SELECT DISTINCT coalesce(d.refobjid, i.indrelid, c.oid)
-	FROM unnest(relations) r
-	JOIN pg_class c ON c.oid = r
-	LEFT JOIN pg_index i ON i.indexrelid = c.oid
-	LEFT JOIN pg_depend d ON c.relnamespace = 'pg_toast'::regnamespace
-		AND d.classid = 'pg_class'::regclass AND d.objsubid = 0
-		AND d.objid = coalesce(i.indrelid, c.oid)
-		AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i';
-END
-$$;
-
-COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
-	'the tables that these tables, indexes and TOAST tables belong to';
 
 /*
  * The time of a relation's last VACUUM does not name its process.  A worker's query
@@ -184,6 +112,26 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid, boolean) IS
 	'how often a table was analyzed, by hand or not, since counters began; is_uncounted: without the last time';
 
+/*
+ * PostgreSQL 15 counts each block that a relation grows by as read, though nothing
+ * is read.  A rewritten relation has grown without that.
+ */
+CREATE FUNCTION tablespace_advisor.blocks_not_read(
+	file_before oid,
+	file_after oid,
+	bytes_before bigint,
+	bytes_after bigint)
+RETURNS bigint
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN current_setting('server_version_num')::int < 160000
+			AND file_before = file_after AND bytes_after > bytes_before
+		THEN (bytes_after - bytes_before) / current_setting('block_size')::int ELSE 0 END;
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.blocks_not_read(oid, oid, bigint, bigint) IS
+	'blocks that the server counted as read because the relation grew by them, from its file and its bytes at two moments';
+
 /* IN: hashed, as there may be as many of these tables as there are tables. */
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
@@ -201,7 +149,8 @@ SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 			FROM tablespace_advisor.uncounted_maintenance() u)) AS vacuums,
 	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation),
 		coalesce(i.indexed, i.relation) IN (SELECT unnest(u.analyzed)
-			FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes
+			FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes,
+	tablespace_advisor.file_bytes(i.tablespace, i.filenode) AS size_bytes
 FROM tablespace_advisor.relation_inventory i;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
@@ -230,5 +179,6 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.inventory_of, tablespace_advisor.uncounted_maintenance,
-	tablespace_advisor.vacuum_count, tablespace_advisor.analyze_count, tablespace_advisor.tables_of
+	tablespace_advisor.vacuum_count, tablespace_advisor.analyze_count,
+	tablespace_advisor.blocks_not_read
 	TO pg_monitor;

@@ -201,15 +201,8 @@ BEGIN
 		SELECT c.* FROM tablespace_advisor.sum_relation_samples(
 			first_id, last_id, window_of.seconds) c
 	), present AS (
-		SELECT i.* FROM tablespace_advisor.relation_inventory i
-		WHERE tables IS NULL AND NOT with_active
-		UNION ALL
-		SELECT i.* FROM tablespace_advisor.inventory_of(array(
-			SELECT unnest(tables)
-			UNION
-			SELECT t FROM tablespace_advisor.tables_of(array(
-				SELECT c.relation FROM change c WHERE with_active)) t)) i
-		WHERE tables IS NOT NULL OR with_active
+		SELECT i.* FROM tablespace_advisor.inventory_of(CASE WHEN with_active
+			THEN tables || array(SELECT c.relation FROM change c) ELSE tables END) i
 	)
 	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
 		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
@@ -294,9 +287,11 @@ SET work_mem = '64MB'
 SET jit = off
 AS $$
 	WITH change AS MATERIALIZED (
-		SELECT l.relation, l.heap, l.kind, l.tablespace, l.filenode, l.indexed,
+		SELECT l.relation, l.heap, l.kind, l.tablespace, l.size_bytes, l.indexed,
 			l.scans AS scans_total, f.fell,
-			l.reads - f.keeps * coalesce(e.reads, 0) AS reads,
+			greatest(0, l.reads - f.keeps * coalesce(e.reads, 0)
+				- tablespace_advisor.blocks_not_read(e.filenode, l.filenode,
+					e.size_bytes, l.size_bytes)) AS reads,
 			l.hits - f.keeps * coalesce(e.hits, 0) AS hits,
 			l.scans - f.keeps * coalesce(e.scans, 0) AS scans,
 			l.tuples_read - f.keeps * coalesce(e.tuples_read, 0) AS tuples_read,
@@ -318,7 +313,7 @@ AS $$
 				OR l.deleted < e.deleted, false) AS fell) x) f
 	)
 	SELECT array_agg((c.relation, c.heap, c.kind, c.tablespace,
-		z.size_bytes, CASE WHEN waits IS NOT NULL THEN coalesce(w.reads_per_s, 0)
+		c.size_bytes, CASE WHEN waits IS NOT NULL THEN coalesce(w.reads_per_s, 0)
 			ELSE (c.reads - coalesce(m.reads, 0)) / n.seconds END, c.hits / n.seconds,
 		tablespace_advisor.tuples_written(c.kind, h.inserted, h.updated,
 			h.hot_updated, h.deleted) / n.seconds,
@@ -335,15 +330,11 @@ AS $$
 		ON w.relation = c.relation
 	CROSS JOIN tablespace_advisor.statistics_start b
 	CROSS JOIN (SELECT nullif(subtract_counters.seconds, 0) AS seconds) n
-	/* OFFSET: one look at each file */
-	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.file_bytes(c.tablespace, c.filenode)
-			AS size_bytes OFFSET 0) z
 	CROSS JOIN LATERAL
 		(SELECT CASE WHEN c.vacuums > 0 OR c.analyzes > 0
 			THEN tablespace_advisor.estimate_maintenance_reads(c.kind, c.vacuums,
-				c.analyzes, c.reads, z.size_bytes, NULL) END AS reads) m
-	WHERE z.size_bytes IS NOT NULL
+				c.analyzes, c.reads, c.size_bytes, NULL) END AS reads) m
+	WHERE c.size_bytes IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, tablespace_advisor.relation_wait[]) IS

@@ -77,48 +77,57 @@ PG_FUNCTION_INFO_V1(file_bytes);
 PG_FUNCTION_INFO_V1(relations_residency);
 
 /*
- * Path of a segment of a fork in this database, relative to the data
+ * Path of the main fork of a relation in this database, relative to the data
  * directory.
  */
 static void
-make_path(char *path, RelFileLocator locator, ForkNumber fork, int segment)
+make_path(char *path, RelFileLocator locator)
 {
 	Oid			tablespace = tsa_locator_tablespace(locator);
 	char	   *directory = tsa_get_tablespace_path(tablespace);
-	int			len;
+	bool		is_default = tablespace == DEFAULTTABLESPACE_OID;
 
-	if (tablespace == DEFAULTTABLESPACE_OID)
-		len = snprintf(path, MAXPGPATH, "%s/%u", directory, MyDatabaseId);
-	else
-		len = snprintf(path, MAXPGPATH, "%s/%s/%u", directory,
-					   TABLESPACE_VERSION_DIRECTORY, MyDatabaseId);
-	len += snprintf(path + len, MAXPGPATH - len, "/%u",
-					tsa_locator_number(locator));
-	if (fork != MAIN_FORKNUM)
-		len += snprintf(path + len, MAXPGPATH - len, "_%s", forkNames[fork]);
-	if (segment > 0)
-		snprintf(path + len, MAXPGPATH - len, ".%d", segment);
+	snprintf(path, MAXPGPATH, "%s/%s%s%u/%u", directory,
+			 is_default ? "" : TABLESPACE_VERSION_DIRECTORY,
+			 is_default ? "" : "/", MyDatabaseId,
+			 tsa_locator_number(locator));
 	pfree(directory);
 }
 
-/* Bytes of a fork; -1 if it has no file. */
-static int64
-get_fork_bytes(RelFileLocator locator, ForkNumber fork)
+/* Makes a path that of a segment; "length" is its length without that. */
+static void
+name_segment(char *path, size_t length, int segment)
 {
-	char		path[MAXPGPATH];
+	if (segment > 0)
+		snprintf(path + length, MAXPGPATH - length, ".%d", segment);
+}
+
+/* Bytes of a fork; -1 if it has no file.  "path" is that of the main fork. */
+static int64
+get_fork_bytes(const char *path, ForkNumber fork)
+{
+	char		name[MAXPGPATH];
 	struct stat status;
 	int64		bytes = -1;
+	size_t		length;
 
+	strlcpy(name, path, MAXPGPATH);
+	if (fork != MAIN_FORKNUM)
+	{
+		strlcat(name, "_", MAXPGPATH);
+		strlcat(name, forkNames[fork], MAXPGPATH);
+	}
+	length = strlen(name);
 	for (int segment = 0;; segment++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		make_path(path, locator, fork, segment);
-		if (stat(path, &status) != 0)
+		name_segment(name, length, segment);
+		if (stat(name, &status) != 0)
 		{
 			if (errno != ENOENT)
 				ereport(ERROR,
 						(tsa_errcode_for_file_access(),
-						 errmsg("could not stat file \"%s\": %m", path)));
+						 errmsg("could not stat file \"%s\": %m", name)));
 			return bytes;
 		}
 		bytes = Max(bytes, 0) + status.st_size;
@@ -127,20 +136,23 @@ get_fork_bytes(RelFileLocator locator, ForkNumber fork)
 	}
 }
 
-/* file_bytes(tablespace oid, filenode oid), see residency.sql */
+/* file_bytes(tablespace oid, filenode oid), see inventory.sql */
 Datum
 file_bytes(PG_FUNCTION_ARGS)
 {
-	RelFileLocator locator = tsa_make_locator(PG_GETARG_OID(0), MyDatabaseId,
-											  PG_GETARG_OID(1));
-	int64		bytes = get_fork_bytes(locator, MAIN_FORKNUM);
+	char		path[MAXPGPATH];
+	int64		bytes;
 
+	/* made once: advice asks for the sizes of thousands of relations */
+	make_path(path, tsa_make_locator(PG_GETARG_OID(0), MyDatabaseId,
+									 PG_GETARG_OID(1)));
+	bytes = get_fork_bytes(path, MAIN_FORKNUM);
 	if (bytes < 0)
 		PG_RETURN_NULL();
 	/* an empty relation has no other forks, but for an init fork */
 	for (ForkNumber fork = FSM_FORKNUM; bytes > 0 && fork <= MAX_FORKNUM;
 		 fork++)
-		bytes += Max(get_fork_bytes(locator, fork), 0);
+		bytes += Max(get_fork_bytes(path, fork), 0);
 	PG_RETURN_INT64(bytes);
 }
 
@@ -284,7 +296,8 @@ examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
 	int			fd;
 	bool		known = true;
 
-	make_path(path, entry->locator, MAIN_FORKNUM, segment);
+	make_path(path, entry->locator);
+	name_segment(path, strlen(path), segment);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return errno == ENOENT;
@@ -378,6 +391,7 @@ relations_residency(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		RelFileLocator locator;
+		char		path[MAXPGPATH];
 		bool		known;
 
 		if (nulls[i] || !find_files(DatumGetObjectId(oids[i]), &locator))
@@ -385,7 +399,8 @@ relations_residency(PG_FUNCTION_ARGS)
 		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
 		if (known)
 			continue;
-		entries[i]->file_bytes = get_fork_bytes(locator, MAIN_FORKNUM);
+		make_path(path, locator);
+		entries[i]->file_bytes = get_fork_bytes(path, MAIN_FORKNUM);
 		entries[i]->shared = NULL;
 		entries[i]->shared_blocks = entries[i]->shared_size = 0;
 		entries[i]->cache_blocks = -1;

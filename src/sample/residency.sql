@@ -2,16 +2,6 @@
 
 /* src/sample/residency.sql */
 
-CREATE FUNCTION tablespace_advisor.file_bytes(
-	tablespace oid,
-	filenode oid)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'file_bytes'
-LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
-
-COMMENT ON FUNCTION tablespace_advisor.file_bytes(oid, oid) IS
-	'bytes of all forks of a relation of this database, given by the tablespace and the number of its file; NULL if there is no such file. Takes no lock';
-
 CREATE FUNCTION tablespace_advisor.relation_bytes(relation oid)
 RETURNS bigint
 LANGUAGE sql VOLATILE STRICT

@@ -157,7 +157,9 @@ AS $$
 			o.counted_since, z.size_bytes, p.reads, p.hits, p.scans,
 			p.tuples_read, p.inserted, p.updated, p.hot_updated, p.deleted,
 			NULL, m.vacuums, m.analyzes)::tablespace_advisor.sampled_relation,
-		p.reads - f.keeps * coalesce(o.reads, 0),
+		greatest(0, p.reads - f.keeps * coalesce(o.reads, 0)
+			- tablespace_advisor.blocks_not_read(o.filenode, p.filenode,
+				o.size_bytes, z.size_bytes)),
 		p.hits - f.keeps * coalesce(o.hits, 0),
 		p.scans - f.keeps * coalesce(o.scans, 0),
 		p.tuples_read - f.keeps * coalesce(o.tuples_read, 0),
