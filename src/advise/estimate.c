@@ -18,7 +18,6 @@
 PG_FUNCTION_INFO_V1(tsa_present_load);
 PG_FUNCTION_INFO_V1(tsa_estimate_placement);
 PG_FUNCTION_INFO_V1(tsa_place_loads);
-PG_FUNCTION_INFO_V1(tsa_tablespace_rooms);
 
 /* present_load(relations, tablespaces, load) */
 Datum
@@ -92,33 +91,6 @@ tsa_place_loads(PG_FUNCTION_ARGS)
 		tsa_add_number(&row, NAN);
 		tsa_add_number(&row, NAN);
 		tsa_add_number(&row, t->others_in_flight);
-		tsa_put_row(fcinfo, &row);
-	}
-	return (Datum) 0;
-}
-
-/* tablespace_rooms(tablespaces) */
-Datum
-tsa_tablespace_rooms(PG_FUNCTION_ARGS)
-{
-	TsaFacts	facts;
-	TsaPlacement *p = &facts.placement;
-	int		   *room_of;
-	int64_t    *free;
-	int			nrooms;
-	TsaRow		row = {0};
-
-	InitMaterializedSRF(fcinfo, 0);
-	tsa_read_facts(fcinfo, -1, 0, -1, &facts);
-	room_of = palloc((p->nplaces + 1) * sizeof(int));
-	free = palloc((p->nplaces + 1) * sizeof(int64_t));
-	tsa_list_rooms(p, room_of, free, &nrooms);
-	for (int i = 0; i < p->nplaces; i++)
-	{
-		tsa_add_name(&row, tsa_place_name(p, i));
-		tsa_add_datum(&row, Int64GetDatum(i + 1), false);
-		tsa_add_datum(&row, Int64GetDatum(room_of[i] + 1), false);
-		tsa_add_datum(&row, Int64GetDatum(free[room_of[i]]), false);
 		tsa_put_row(fcinfo, &row);
 	}
 	return (Datum) 0;

@@ -105,18 +105,6 @@ AS 'MODULE_PATHNAME', 'tsa_estimate_placement';
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, boolean, name) IS
 	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time. Errors: as of present_load()';
 
-CREATE FUNCTION tablespace_advisor.tablespace_rooms(
-	tablespaces tablespace_advisor.tablespace_fact[],
-	OUT tablespace name,
-	OUT place bigint,
-	OUT room bigint,
-	OUT free bigint)
-RETURNS SETOF record
-LANGUAGE C IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_tablespace_rooms';
-COMMENT ON FUNCTION tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[]) IS
-	'tablespaces with their number, the number of their device, and the bytes that are free there';
-
 CREATE TYPE tablespace_advisor.placement_decision AS (
 	rank int,
 	action text,
