@@ -367,26 +367,32 @@ $node->safe_psql('postgres', q{
 	END $$;
 	SELECT pg_stat_statements_reset()});
 my $since = $node->safe_psql('postgres', 'SELECT now()');
-foreach my $i (1 .. 5)
+# A process may wait for a processor between the two that read the clock.
+my $compared = '';
+foreach my $round (1 .. 3)
 {
-	$node->safe_psql('postgres', qq{
-		SELECT count(pad) AS one FROM facts WHERE g BETWEEN 1000 * $i AND 1000 * $i + 200;
-		SELECT count(*) AS two FROM report WHERE id < $i;
-		SELECT sum(count_again(i * 1000 + $i)) AS three FROM generate_series(1, 5) i;
-		UPDATE facts SET pad = 'four' WHERE id = $i * 333;
-		SELECT count(*) AS five FROM doc WHERE body LIKE '%$i'});
+	foreach my $i (1 .. 5)
+	{
+		$node->safe_psql('postgres', qq{
+			SELECT count(pad) AS one FROM facts WHERE g BETWEEN 1000 * $i AND 1000 * $i + 200;
+			SELECT count(*) AS two FROM report WHERE id < $i;
+			SELECT sum(count_again(i * 1000 + $i)) AS three FROM generate_series(1, 5) i;
+			UPDATE facts SET pad = 'four' WHERE id = $i * 333;
+			SELECT count(*) AS five FROM doc WHERE body LIKE '%$i'});
+	}
+	$compared = $node->safe_psql('postgres', qq{
+		SELECT count(*), count(*) FILTER (WHERE s.calls = w.calls),
+			count(*) FILTER (WHERE s.shared_blks_read = w.reads),
+			count(*) FILTER (WHERE abs(s.$time - w.waited_ms) < 0.01),
+			count(*) FILTER (WHERE w.total_ms BETWEEN s.total_exec_time * 0.5
+				AND s.total_exec_time * 1.5 + 1)
+		FROM pg_stat_statements s
+			JOIN tablespace_advisor.wait_statements() w USING (queryid, userid, dbid, toplevel)
+		WHERE w.access = 'all' AND w.class = 'application' AND w.since >= '$since'
+			AND s.shared_blks_read > 0
+			AND s.query ~ ' (one|two|three|five) |UPDATE facts SET pad|count\\(pad\\) FROM facts WHERE id BETWEEN first - '});
+	last if $compared eq '6|6|6|6|6';
 }
-my $compared = $node->safe_psql('postgres', qq{
-	SELECT count(*), count(*) FILTER (WHERE s.calls = w.calls),
-		count(*) FILTER (WHERE s.shared_blks_read = w.reads),
-		count(*) FILTER (WHERE abs(s.$time - w.waited_ms) < 0.01),
-		count(*) FILTER (WHERE w.total_ms BETWEEN s.total_exec_time * 0.5
-			AND s.total_exec_time * 1.5 + 1)
-	FROM pg_stat_statements s
-		JOIN tablespace_advisor.wait_statements() w USING (queryid, userid, dbid, toplevel)
-	WHERE w.access = 'all' AND w.class = 'application' AND w.since >= '$since'
-		AND s.shared_blks_read > 0
-		AND s.query ~ ' (one|two|three|five) |UPDATE facts SET pad|count\\(pad\\) FROM facts WHERE id BETWEEN first - '});
 is($compared, '6|6|6|6|6',
 	'calls, blocks, waits and time are those of pg_stat_statements');
 is( $node->safe_psql('postgres', q{
