@@ -183,9 +183,9 @@ $node->stop;
 
 # --- the target fills up -------------------------------------------------------------
 
-# A file system of 16 MB, mounted where only this server sees it.
+# A file system of 32 MB, of which a copy takes up to 20, mounted where only this server sees it.
 my $small = PostgreSQL::Test::Utils::tempdir;
-my @alone = with_small_file_system($small, 20);
+my @alone = with_small_file_system($small, 32);
 
 # What a move that ran out of space must leave behind: nothing.
 sub check_untouched
@@ -221,7 +221,7 @@ sub fill_up
 	my ($job) = query("CALL $call") =~ /^\{(\d+)/;
 	wait_for_stop($node, $point);
 	$node->psql('postgres', q{
-		INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 4000)},
+		INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 6000)},
 		stderr => \$err);
 	like($err, qr/No space left on device/, "$name: somebody fills it up");
 	query(qq{

@@ -46,7 +46,9 @@ sub forecast
 	$node->safe_psql('postgres', q{
 		UPDATE tablespace_advisor.sample SET taken_at = taken_at - interval '2 days',
 			started_at = started_at - interval '2 days'
-		WHERE sample_id <= (SELECT max(sample_id) - 1 FROM tablespace_advisor.sample)});
+		WHERE sample_id <= (SELECT max(sample_id) - 1 FROM tablespace_advisor.sample);
+		-- others that read from this machine's device would tell how fast it is
+		DELETE FROM tablespace_advisor.tablespace_io_sample});
 	@row{qw(saved naive share known timed)} = split /\|/, $node->safe_psql('postgres', q{
 		SELECT sum((evidence #>> '{estimate,saved_ms_per_s}')::float8),
 			sum((evidence #>> '{activity,reads_per_s}')::float8 * (5000 - 100) / 1000),
