@@ -64,10 +64,10 @@ static void
 note_creation(ObjectAccessType access, Oid class_id, Oid object_id,
 			  int sub_id, void *arg)
 {
+	if (unlikely(access == OAT_POST_CREATE) && class_id == ExtensionRelationId)
+		created = true;
 	if (previous_access_hook)
 		previous_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access == OAT_POST_CREATE && class_id == ExtensionRelationId)
-		created = true;
 }
 
 /* Others can see it from here on. */

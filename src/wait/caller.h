@@ -13,6 +13,8 @@
 
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "wait/ledger.h"
 
 /* of the utility command that is being executed */
@@ -20,5 +22,15 @@ extern TsaWaitClass tsa_command_class;
 
 extern bool tsa_is_own_worker(void);
 extern TsaWaitClass tsa_wait_class(void);
+
+/*
+ * Is this process a client's?  Reads of others are looked at when a transaction
+ * ends (process.c).
+ */
+static inline bool
+tsa_is_session(void)
+{
+	return MyBackendType == B_BACKEND;
+}
 
 #endif							/* TSA_WAIT_CALLER_H */

@@ -44,6 +44,16 @@ tsa_draw_gap(TsaDraw *draw)
 					   log(1.0 - 1.0 / draw->sample));
 }
 
+/* Is this execution passed over?  If not, it is not known yet: tsa_draw(). */
+static inline bool
+tsa_draw_passes(TsaDraw *draw, int sample)
+{
+	if (draw->left == 0 || draw->sample != sample)
+		return false;
+	draw->left--;
+	return true;
+}
+
 /* Is this execution one of those drawn?  sample is 1 or more. */
 static inline bool
 tsa_draw(TsaDraw *draw, int sample)
@@ -55,11 +65,8 @@ tsa_draw(TsaDraw *draw, int sample)
 		draw->sample = sample;
 		draw->left = tsa_draw_gap(draw);
 	}
-	if (draw->left > 0)
-	{
-		draw->left--;
+	if (tsa_draw_passes(draw, sample))
 		return false;
-	}
 	draw->left = tsa_draw_gap(draw);
 	return true;
 }

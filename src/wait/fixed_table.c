@@ -68,7 +68,8 @@ tsa_fixed_table_init(TsaFixedTable *table, void *memory, uint32_t max_entries,
 	table->entry_size = entry_size;
 	table->slots = memory;
 	table->used = (uint8_t *) memory + (size_t) table->nslots * entry_size;
-	tsa_fixed_table_clear(table);
+	table->nentries = 0;
+	memset(table->used, 0, table->nslots);
 }
 
 /*
@@ -77,8 +78,9 @@ tsa_fixed_table_init(TsaFixedTable *table, void *memory, uint32_t max_entries,
 void
 tsa_fixed_table_clear(TsaFixedTable *table)
 {
+	if (table->nentries > 0)
+		memset(table->used, 0, table->nslots);
 	table->nentries = 0;
-	memset(table->used, 0, table->nslots);
 }
 
 /* The slot of a key: its own, or the free one where it would go. */
@@ -134,7 +136,7 @@ tsa_fixed_table_enter(TsaFixedTable *table, const void *key, bool *found)
 void *
 tsa_fixed_table_next(const TsaFixedTable *table, uint32_t *position)
 {
-	while (*position < table->nslots)
+	while (table->nentries > 0 && *position < table->nslots)
 	{
 		uint32_t	slot = *position;
 		uint64_t	eight = 1;

@@ -28,9 +28,9 @@
 #define MAX_KEPT_ITEMS 256		/* of an array of such a frame */
 
 TsaFrame   *tsa_current_frame = NULL;
+int			tsa_nframes = 0;
 
 static TsaFrame *buckets[BUCKETS];
-static int	nframes = 0;
 static TsaFrame *free_frames = NULL;
 static int	nfree = 0;
 
@@ -80,16 +80,13 @@ reset_array(TsaWaitArray *array, size_t item)
 }
 
 /*
- * The frame of an execution, or NULL if it is not measured.
+ * tsa_frame_find() if there are frames.
  */
 TsaFrame *
-tsa_frame_find(const EState *estate)
+tsa_frame_look_up(const EState *estate)
 {
-	TsaFrame   *frame;
+	TsaFrame   *frame = *bucket_of(estate);
 
-	if (nframes == 0)
-		return NULL;
-	frame = *bucket_of(estate);
 	while (frame != NULL && frame->estate != estate)
 		frame = frame->next;
 	return frame;
@@ -106,7 +103,7 @@ unlink_frame(TsaFrame *frame)
 	if (*link == frame)
 	{
 		*link = frame->next;
-		nframes--;
+		tsa_nframes--;
 	}
 }
 
@@ -179,7 +176,7 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 	frame->running = frame->remainder = frame->last_account = TSA_NONE;
 	frame->next = *bucket_of(frame->estate);
 	*bucket_of(frame->estate) = frame;
-	nframes++;
+	tsa_nframes++;
 	return frame;
 }
 
@@ -189,7 +186,7 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 TsaFrame *
 tsa_frame_any(void)
 {
-	if (nframes == 0)
+	if (tsa_nframes == 0)
 		return NULL;
 	for (int i = 0; i < BUCKETS; i++)
 		if (buckets[i] != NULL)

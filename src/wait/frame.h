@@ -111,9 +111,12 @@ typedef struct TsaFrame
 /* the execution that is running, if it is measured */
 extern TsaFrame *tsa_current_frame;
 
+/* how many there are */
+extern int	tsa_nframes;
+
 extern TsaFrame *tsa_frame_open(const QueryDesc *query, uint32 weight,
 								bool toplevel);
-extern TsaFrame *tsa_frame_find(const EState *estate);
+extern TsaFrame *tsa_frame_look_up(const EState *estate);
 extern void tsa_frame_release(TsaFrame *frame);
 extern TsaFrame *tsa_frame_any(void);
 extern bool tsa_array_grow(TsaWaitArray *array, size_t item, int32 n);
@@ -121,5 +124,14 @@ extern void tsa_for_bitmap_scans(TsaFrame *frame, PlanState *state,
 								 void (*scan) (TsaFrame *frame,
 											   TsaWaitNode *node, void *arg),
 								 void *arg);
+
+/*
+ * The frame of an execution, or NULL if it is not measured.
+ */
+static inline TsaFrame *
+tsa_frame_find(const EState *estate)
+{
+	return likely(tsa_nframes == 0) ? NULL : tsa_frame_look_up(estate);
+}
 
 #endif							/* TSA_WAIT_FRAME_H */

@@ -11,6 +11,13 @@
  * that was drawn are measured too, with weight 0 unless drawn themselves, so
  * that its statement is complete.
  *
+ * An execution that is not measured costs a few tests in each hook: a number
+ * counted down to the next one that is drawn, and no frame (tsa_nframes).  It
+ * has no span unless something around it would count its reads as its own
+ * (tsa_span_is_needed()).  That it is nested has always to be known, so it runs
+ * in PG_TRY.  Whether slow statements are known, and frames exist, is asked
+ * before anything is looked up.
+ *
  * Hooks are chained, in any order with those of pg_stat_statements and
  * auto_explain: nothing here depends on these.
  *
@@ -31,6 +38,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "wait/caller.h"
 #include "wait/draw.h"
 #include "wait/hooks.h"
 #include "wait/local.h"
@@ -94,42 +102,38 @@ slow_key(const QueryDesc *query, bool toplevel)
  * Is this execution drawn, one in tablespace_advisor.track_waits_sample?
  * Top-level and nested ones have a sequence each.
  */
-static bool
+static inline bool
 draw(bool toplevel)
 {
 	static TsaDraw draws[2];
 	TsaDraw    *of = &draws[toplevel];
 
+	if (tsa_draw_passes(of, tsa_track_waits_sample))
+		return false;
 	if (of->state == 0)
-		of->state = ((uint64) MyProcPid << 32 ^
-					 (uint64) GetCurrentTimestamp()) *
-			UINT64CONST(0x9e3779b97f4a7c15) + toplevel + 1;
-	if (of->state == 0)
-		of->state = 1;
+		of->state = (((uint64) MyProcPid << 32 ^
+					  (uint64) GetCurrentTimestamp()) *
+					 UINT64CONST(0x9e3779b97f4a7c15) + toplevel) | 1;
 	return tsa_draw(of, tsa_track_waits_sample);
 }
 
-/* Begins to measure an execution that has been started, or does not. */
-static void
-begin_execution(const QueryDesc *query)
+/*
+ * Begins to measure an execution that has been started.  Without weight it is
+ * measured for the one around it.
+ */
+static pg_noinline void
+measure_execution(const QueryDesc *query, bool toplevel, bool is_large,
+				  uint32 weight, bool all_nested)
 {
-	bool		toplevel = tsa_wait_nesting == 0;
-	bool		is_large = is_always_measured(query, toplevel);
-	uint64		key = is_large ? 0 : slow_key(query, toplevel);
-	bool		always = is_large || tsa_is_slow(key);
-	bool		drawn = !always && draw(toplevel);
-	uint32		weight = always ? 1 : drawn ? tsa_track_waits_sample : 0;
 	TsaFrame   *frame = NULL;
 
-	if ((weight > 0 || (tsa_current_frame != NULL &&
-						tsa_current_frame->all_nested)) &&
-		tsa_frame_ends_with(query->estate))
+	if (tsa_frame_ends_with(query->estate))
 		frame = tsa_frame_open(query, weight, toplevel);
-	tsa_local_count(weight > 0 && frame != NULL);
 	if (frame == NULL)
 		return;
-	frame->all_nested = !always;
-	frame->slow_key = key;
+	tsa_local_measured += weight > 0;
+	frame->all_nested = all_nested;
+	frame->slow_key = is_large ? 0 : slow_key(query, toplevel);
 	tsa_frame_watch(frame, query);
 }
 
@@ -137,25 +141,41 @@ begin_execution(const QueryDesc *query)
 static void
 start_execution(QueryDesc *query, int eflags)
 {
+	bool		toplevel = tsa_wait_nesting == 0;
+	bool		is_large;
+	bool		always;
+	bool		drawn;
+
 	if (previous_start)
 		previous_start(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && tsa_wait_ready())
-		begin_execution(query);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || !tsa_wait_ready())
+		return;
+	is_large = is_always_measured(query, toplevel);
+	always = is_large || (tsa_slow_statements > 0 &&
+						  tsa_is_slow(slow_key(query, toplevel)));
+	drawn = !always && draw(toplevel);
+	tsa_local_seen++;
+	if (always || drawn || (tsa_current_frame != NULL &&
+							tsa_current_frame->all_nested))
+		measure_execution(query, toplevel, is_large, always ? 1 :
+						  drawn ? tsa_track_waits_sample : 0, !always);
 }
 
 /*
- * Hook: runs an execution in a span, which is timed if the execution is
- * measured.  Errors leave the span and pass through.
+ * Hook: runs an execution, in a span if it needs one, which is timed if the
+ * execution is measured.  Errors leave the span and pass through.
  */
 static void
 run_execution(TSA_RUN_PARAMETERS)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
+	bool		in_span = tsa_span_is_needed(frame);
 	TsaWaitSpan span;
 
-	tsa_span_enter(&span, frame, frame != NULL);
+	if (in_span)
+		tsa_span_enter(&span, frame, frame != NULL);
 	tsa_wait_nesting++;
 	PG_TRY();
 	{
@@ -167,44 +187,68 @@ run_execution(TSA_RUN_PARAMETERS)
 	PG_CATCH();
 	{
 		tsa_wait_nesting--;
-		(void) tsa_span_leave(&span, true);
+		if (in_span)
+			(void) tsa_span_leave(&span, true);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	tsa_wait_nesting--;
-	(void) tsa_span_leave(&span, false);
+	if (in_span)
+		(void) tsa_span_leave(&span, false);
 }
 
-/* Hook: runs AFTER triggers and the like, in a span as run_execution(). */
-static void
-finish_execution(QueryDesc *query)
+/* ExecutorFinish, in a span as run_execution(). */
+static pg_noinline void
+finish_nested(QueryDesc *query, ExecutorFinish_hook_type finish)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
+	bool		in_span = tsa_span_is_needed(frame);
 	TsaWaitSpan span;
 
-	tsa_span_enter(&span, frame, frame != NULL);
+	if (in_span)
+		tsa_span_enter(&span, frame, frame != NULL);
 	tsa_wait_nesting++;
 	PG_TRY();
 	{
-		if (previous_finish)
-			previous_finish(query);
-		else
-			standard_ExecutorFinish(query);
+		finish(query);
 	}
 	PG_CATCH();
 	{
 		tsa_wait_nesting--;
-		(void) tsa_span_leave(&span, true);
+		if (in_span)
+			(void) tsa_span_leave(&span, true);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	tsa_wait_nesting--;
-	(void) tsa_span_leave(&span, false);
+	if (in_span)
+		(void) tsa_span_leave(&span, false);
 }
 
-/* Reads here belong to nobody: workers of a scan that was not read up. */
+/*
+ * Hook: runs AFTER triggers and modifying CTEs.  A SELECT has neither, and
+ * executes nothing here.
+ */
 static void
-end_execution(QueryDesc *query)
+finish_execution(QueryDesc *query)
+{
+	const EState *estate = query->estate;
+	ExecutorFinish_hook_type finish = previous_finish ? previous_finish :
+	standard_ExecutorFinish;
+
+	if ((estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS) &&
+		estate->es_auxmodifytables == NIL)
+		finish(query);
+	else
+		finish_nested(query, finish);
+}
+
+/*
+ * ExecutorEnd of an execution that is measured, or beside one.  Reads here
+ * belong to nobody: workers of a scan that was not read up.
+ */
+static pg_noinline void
+end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	TsaWaitSpan span;
@@ -215,14 +259,27 @@ end_execution(QueryDesc *query)
 		tsa_span_enter(&span, NULL, false);
 	else
 		span.outer = NULL;
-	if (previous_end)
-		previous_end(query);
-	else
-		standard_ExecutorEnd(query);
+	end(query);
 	if (span.outer != NULL)
 		(void) tsa_span_leave(&span, false);
 	if (frame != NULL && tsa_wait_nesting == 0)
-		(void) tsa_local_hand_in();
+	{
+		tsa_local_statement_measured();
+		tsa_local_statement_ended();
+	}
+}
+
+/* Hook: ends an execution. */
+static void
+end_execution(QueryDesc *query)
+{
+	ExecutorEnd_hook_type end = previous_end ? previous_end :
+	standard_ExecutorEnd;
+
+	if (tsa_nframes == 0)
+		end(query);
+	else
+		end_measured(query, end);
 }
 
 /*
@@ -235,16 +292,22 @@ end_transaction(XactEvent event, void *arg)
 	(void) arg;
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
 	{
-		tsa_wait_before_commit();
+		if (!tsa_is_session())
+			tsa_wait_before_commit();
 		tsa_command_before_commit();
 	}
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;
-	tsa_frames_drop();
-	tsa_wait_end_transaction();
+	if (tsa_nframes > 0)
+		tsa_frames_drop();
+	if (!tsa_is_session())
+		tsa_wait_end_transaction();
 	if (tsa_wait_nesting == 0)
-		(void) tsa_local_hand_in();
+	{
+		tsa_spans = 0;			/* one that failed when it was entered */
+		tsa_local_statement_ended();
+	}
 }
 
 /* The process ends in the middle of an execution. */

@@ -5,6 +5,10 @@
  *
  * A ledger in static memory.  Nothing here allocates, throws or waits, so that
  * it works during aborts, after an out of memory and while the process exits.
+ * Reads are due to be handed in when the statement ends.  Figures without any
+ * wait until a second has passed since the last time, so that statements that
+ * find all in shared buffers need neither the lock nor a walk over the tables.
+ *
  * The lock on shared memory is taken conditionally: if somebody else has it,
  * the figures stay here until the next statement ends.  If the tables here are
  * full by then, more relations go to relation 0 and more statements are left
@@ -35,8 +39,8 @@
 #define STATEMENT_SLOTS 64
 #define SHARE_SLOTS		512
 
-/* Executions that were only counted are handed in when there are so many. */
-#define MANY 1000
+/* Figures without reads are handed in after so many microseconds. */
+#define HAND_IN_EVERY INT64CONST(1000000)
 
 static const TsaLedgerSize size = {
 	.relations = RELATION_SLOTS / 4 * 3,
@@ -56,20 +60,37 @@ static union
 }			memory;
 
 static TsaLedger ledger;
-static bool is_set_up = false;
+static TimestampTz handed_in_at = 0;
 static void (*before_exit) (void) = NULL;
 
-/* Hands in all figures if the lock is free. */
-static bool
-hand_in(void)
-{
-	int64		now = GetCurrentTimestamp();
+bool		tsa_local_is_set_up = false;
+bool		tsa_local_is_due = false;
+uint64		tsa_local_seen = 0;
+uint64		tsa_local_measured = 0;
 
+/*
+ * Hands in all figures if the lock is free.  False if it is not.
+ */
+bool
+tsa_local_hand_in(void)
+{
+	TimestampTz now;
+
+	if (!tsa_local_is_set_up ||
+		(tsa_local_seen == 0 && ledger.relations.nentries == 0 &&
+		 ledger.statements.nentries == 0))
+		return true;
+	now = GetCurrentTimestamp();
 	if (LWLockHeldByMe(tsa_wait_shared->lock) ||
 		!LWLockConditionalAcquire(tsa_wait_shared->lock, LW_EXCLUSIVE))
 		return false;
+	ledger.seen = tsa_local_seen;
+	ledger.measured = tsa_local_measured;
 	tsa_ledger_merge(&tsa_wait_shared->ledger, &ledger, now);
 	LWLockRelease(tsa_wait_shared->lock);
+	tsa_local_seen = tsa_local_measured = 0;
+	tsa_local_is_due = false;
+	handed_in_at = now;
 	return true;
 }
 
@@ -81,9 +102,8 @@ hand_in_last(int code, Datum arg)
 	(void) arg;
 	if (before_exit != NULL)
 		before_exit();
-	if (ledger.seen > 0 || ledger.relations.nentries > 0)
-		(void) hand_in();
-	is_set_up = false;			/* nothing more is added */
+	(void) tsa_local_hand_in();
+	tsa_local_is_set_up = false;	/* nothing more is added */
 }
 
 /*
@@ -96,15 +116,13 @@ tsa_local_at_exit(void (*before) (void))
 }
 
 /*
- * Does this process measure?  Sets up its ledger at the first call.
+ * Sets up the ledger of a process that measures.  False if it does not.
  */
 bool
-tsa_wait_ready(void)
+tsa_local_set_up(void)
 {
 	static bool was_set_up = false;
 
-	if (is_set_up)
-		return tsa_track_waits;
 	if (!tsa_track_waits || was_set_up || tsa_wait_shared == NULL ||
 		MyProc == NULL || !OidIsValid(MyDatabaseId) ||
 		!IsNormalProcessingMode())
@@ -112,19 +130,18 @@ tsa_wait_ready(void)
 	was_set_up = true;
 	tsa_ledger_init(&ledger, &memory, size, false, 0);
 	before_shmem_exit(hand_in_last, (Datum) 0);
-	is_set_up = true;
+	tsa_local_is_set_up = true;
 	return true;
 }
 
-/*
- * Counts an execution.
- */
-void
-tsa_local_count(bool measured)
+/* Notes that figures have been added, and makes room for more in a table. */
+static void
+prepare_table(const TsaFixedTable *table, const TsaWaitFigures *figures)
 {
-	ledger.seen++;
-	if (measured)
-		ledger.measured++;
+	if (figures->reads > 0 || figures->waited_ns > 0)
+		tsa_local_is_due = true;
+	if (table->nentries + 1 >= table->max_entries / 4 * 3)
+		(void) tsa_local_hand_in();
 }
 
 /*
@@ -136,10 +153,9 @@ tsa_local_add_relation(Oid relid, TsaWaitClass class, TsaWaitAccess access,
 {
 	TsaRelationKey key = {MyDatabaseId, relid, class, access};
 
-	if (!is_set_up)
+	if (!tsa_local_is_set_up)
 		return;
-	if (ledger.relations.nentries + 1 >= ledger.relations.max_entries / 4 * 3)
-		(void) tsa_local_hand_in();
+	prepare_table(&ledger.relations, figures);
 	tsa_ledger_add_relation(&ledger, &key, figures, histogram, 0);
 }
 
@@ -150,8 +166,10 @@ void
 tsa_local_add_statement(const TsaStatementKey *key,
 						const TsaWaitFigures *figures, uint64 total_ns)
 {
-	if (is_set_up)
-		tsa_ledger_add_statement(&ledger, key, figures, total_ns, 0);
+	if (!tsa_local_is_set_up)
+		return;
+	prepare_table(&ledger.statements, figures);
+	tsa_ledger_add_statement(&ledger, key, figures, total_ns, 0);
 }
 
 /*
@@ -163,19 +181,18 @@ tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 {
 	TsaShareKey share = {*key, relid, access};
 
-	if (is_set_up)
-		tsa_ledger_add_share(&ledger, &share, figures, 0);
+	if (!tsa_local_is_set_up)
+		return;
+	prepare_table(&ledger.shares, figures);
+	tsa_ledger_add_share(&ledger, &share, figures, 0);
 }
 
 /*
- * Hands in all figures if the lock is free.  False if it is not.  Executions
- * that were not measured wait until there are many.
+ * A top-level statement was measured: are figures without reads due, too?
  */
-bool
-tsa_local_hand_in(void)
+void
+tsa_local_statement_measured(void)
 {
-	if (!is_set_up || (ledger.seen < MANY && ledger.relations.nentries == 0 &&
-					   ledger.statements.nentries == 0))
-		return true;
-	return hand_in();
+	if (GetCurrentStatementStartTimestamp() - handed_in_at >= HAND_IN_EVERY)
+		tsa_local_is_due = true;
 }

@@ -13,9 +13,16 @@
 #include "postgres.h"
 
 #include "wait/ledger.h"
+#include "wait/parameters.h"
 
-extern bool tsa_wait_ready(void);
-extern void tsa_local_count(bool measured);
+/* executions since the last figures were handed in */
+extern uint64 tsa_local_seen;
+extern uint64 tsa_local_measured;
+
+extern bool tsa_local_is_set_up;
+extern bool tsa_local_is_due;	/* to be handed in when a statement ends */
+
+extern bool tsa_local_set_up(void);
 extern void tsa_local_add_relation(Oid relid, TsaWaitClass class,
 								   TsaWaitAccess access,
 								   const TsaWaitFigures *figures,
@@ -27,6 +34,26 @@ extern void tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 								TsaWaitAccess access,
 								const TsaWaitFigures *figures);
 extern bool tsa_local_hand_in(void);
+extern void tsa_local_statement_measured(void);
 extern void tsa_local_at_exit(void (*before) (void));
+
+/*
+ * Does this process measure?
+ */
+static inline bool
+tsa_wait_ready(void)
+{
+	return likely(tsa_local_is_set_up) ? tsa_track_waits : tsa_local_set_up();
+}
+
+/*
+ * A top-level statement or a transaction has ended: hands in what is due.
+ */
+static inline void
+tsa_local_statement_ended(void)
+{
+	if (unlikely(tsa_local_is_due))
+		(void) tsa_local_hand_in();
+}
 
 #endif							/* TSA_WAIT_LOCAL_H */

@@ -80,7 +80,7 @@ tsa_wait_before_commit(void)
 	TsaWaitCounters own;
 	uint64		left;
 
-	if (MyBackendType == B_BACKEND || !tsa_wait_ready())
+	if (!tsa_wait_ready())
 		return;
 	is_apply = IsLogicalWorker();
 	if (!is_apply && MyBackendType != B_AUTOVAC_WORKER)
@@ -117,7 +117,7 @@ tsa_wait_end_transaction(void)
 {
 	TsaWaitCounters own;
 
-	if (MyBackendType == B_BACKEND || !tsa_wait_ready())
+	if (!tsa_wait_ready())
 		return;
 	if (!IsLogicalWorker() && MyBackendType != B_AUTOVAC_WORKER &&
 		!tsa_is_own_worker())

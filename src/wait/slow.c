@@ -41,6 +41,8 @@ typedef struct Entry
 
 static Entry entries[1 << ENTRIES_LOG2];
 
+int			tsa_slow_statements = 0;
+
 /* The one entry that the statement shares with others of the same hash. */
 static Entry *
 entry_of(uint64_t key)
@@ -74,12 +76,16 @@ tsa_learn_waits(uint64_t key, uint64_t reads, uint64_t waited_ns)
 	{
 		entry->mean_ns = entry->mean_ns - entry->mean_ns / MEMORY + ns / MEMORY;
 		if (entry->mean_ns < LIMIT_NS)
+		{
 			entry->key = 0;
+			tsa_slow_statements--;
+		}
 	}
 	else if (ns >= LIMIT_NS)
 	{
 		if (entry->key == 0 || entry->mean_ns <= ns)
 		{
+			tsa_slow_statements += entry->key == 0;
 			entry->key = key;
 			entry->mean_ns = ns;
 		}

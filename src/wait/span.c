@@ -6,7 +6,10 @@
  * A span lasts from entering some code (an execution, a utility command, the
  * planner) until leaving it.  On entering, the execution around it is charged;
  * on leaving, it passes over the reads meanwhile.  After an error the span is
- * left in PG_CATCH, while relations are still open.
+ * left in PG_CATCH, while relations are still open.  An execution that is not
+ * measured, at the top or inside of others that are not, has no span: nobody
+ * would look at its reads.  A span that an error in ExecutorEnd leaves behind
+ * ends with the one around it.
  *
  * Reads are timed in a span that is measured (timing.c).
  *
@@ -23,6 +26,7 @@
 #include "wait/timing.h"
 
 TsaWaitCounters tsa_accounted;
+int			tsa_spans = 0;
 int			tsa_wait_nesting = 0;
 
 /*
@@ -33,6 +37,7 @@ tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 {
 	span->frame = frame;
 	span->outer = tsa_current_frame;
+	span->around = tsa_spans;
 	span->with_timing = with_timing;
 	if (span->outer != NULL)
 	{
@@ -42,6 +47,7 @@ tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 	span->start = tsa_wait_counters();
 	span->accounted = tsa_accounted;
 	tsa_current_frame = frame;
+	tsa_spans++;
 	if (frame != NULL)
 	{
 		tsa_frame_skip(frame);
@@ -92,6 +98,7 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 	/* after an abort of its transaction the frame is no more */
 	is_alive = span->frame != NULL && tsa_current_frame == span->frame;
 	tsa_current_frame = span->outer;
+	tsa_spans = span->around;
 	if (is_alive)
 		leave_frame(span, &now, aborting);	/* which may fail */
 	if (span->outer != NULL)

@@ -84,6 +84,8 @@ describe_kind(const Node *statement, Command *command)
 {
 	command->class = TSA_WAIT_MAINTENANCE;
 	command->access = TSA_ACCESS_UTILITY;
+	command->has_name = false;
+	command->schema[0] = '\0';
 	switch (nodeTag(statement))
 	{
 		case T_CopyStmt:
@@ -119,11 +121,20 @@ describe_kind(const Node *statement, Command *command)
 
 /* Fills in the command, if it is of a kind that is measured: true then. */
 static bool
-describe(const Node *statement, Command *command)
+describe(const PlannedStmt *pstmt, Command *command)
 {
+	const Node *statement = pstmt->utilityStmt;
+
 	if (!describe_kind(statement, command))
 		return false;
+	command->key.queryid = (uint64) pstmt->queryId;
+	command->key.dbid = MyDatabaseId;
+	command->key.userid = GetUserId();
+	command->key.toplevel = tsa_wait_nesting == 0;
 	command->key.class = command->class;
+	/* pg_stat_statements takes the number away if it is called first */
+	if (command->key.queryid == 0 && command->key.toplevel)
+		command->key.queryid = (uint64) pgstat_get_my_query_id();
 	command->by_locks = command->class == TSA_WAIT_MAINTENANCE &&
 		(!command->has_name || IsA(statement, VacuumStmt) ||
 		 IsA(statement, ReindexStmt));
@@ -292,8 +303,30 @@ pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 }
 
 /*
- * Hook: runs a utility command, measured if describe() knows it, and hands in
- * the backend's ledger after a top-level one.
+ * Runs a command, measured if describe() knows it, and hands in the backend's
+ * ledger after a top-level one.
+ */
+static pg_noinline void
+process_command(PlannedStmt *pstmt, const char *text, bool read_only,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *environment, DestReceiver *dest,
+				QueryCompletion *completion)
+{
+	Command		command;
+
+	if (tsa_wait_ready() && describe(pstmt, &command))
+		run_command(&command, pstmt, text, read_only, context, params,
+					environment, dest, completion);
+	else
+		pass_command(pstmt, text, read_only, context, params, environment,
+					 dest, completion);
+	if (tsa_wait_nesting == 0)
+		tsa_local_statement_ended();
+}
+
+/*
+ * Hook: runs a utility command.  BEGIN and the like execute nothing, and the
+ * end of a transaction has its own callback.
  */
 static void
 process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
@@ -301,24 +334,13 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 				QueryEnvironment *environment, DestReceiver *dest,
 				QueryCompletion *completion)
 {
-	Command		command = {
-		.key.queryid = (uint64) pstmt->queryId,
-		.key.dbid = MyDatabaseId,
-		.key.userid = GetUserId(),
-		.key.toplevel = tsa_wait_nesting == 0
-	};
+	ProcessUtility_hook_type process = process_command;
 
-	/* pg_stat_statements takes the number away if it is called first */
-	if (command.key.queryid == 0 && command.key.toplevel)
-		command.key.queryid = (uint64) pgstat_get_my_query_id();
-	if (tsa_wait_ready() && describe(pstmt->utilityStmt, &command))
-		run_command(&command, pstmt, text, read_only, context, params,
-					environment, dest, completion);
-	else
-		pass_command(pstmt, text, read_only, context, params, environment,
-					 dest, completion);
-	if (tsa_wait_nesting == 0)
-		(void) tsa_local_hand_in();
+	if (IsA(pstmt->utilityStmt, TransactionStmt))
+		process = previous_utility ? previous_utility :
+			standard_ProcessUtility;
+	process(pstmt, text, read_only, context, params, environment, dest,
+			completion);
 }
 
 /* Adds the reads of the planner. */

@@ -122,6 +122,17 @@ test_load(const char *name, Waits load, double gain)
 	   100 * deviation, 100 * before);
 }
 
+/* The entries that are used. */
+static int
+count_entries(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < (int) (sizeof(entries) / sizeof(entries[0])); i++)
+		n += entries[i].key != 0;
+	return n;
+}
+
 int
 main(void)
 {
@@ -138,6 +149,7 @@ main(void)
 	   "a weight that depends on the execution itself is seen (%.4f)", mean);
 
 	memset(entries, 0, sizeof(entries));
+	tsa_slow_statements = 0;
 	tsa_learn_waits(0, 0, 10 * MS);
 	ok(!tsa_is_slow(0), "no statement is not slow");
 	tsa_learn_waits(5, 1000, 5 * MS);
@@ -158,5 +170,10 @@ main(void)
 	for (uint64_t key = 200000; key <= 300000; key++)
 		tsa_learn_waits(key, 0, 0);
 	ok(tsa_is_slow(100000), "fast statements displace none");
+	is_int(tsa_slow_statements, count_entries(), "slow statements are counted");
+	for (uint64_t key = 1; key <= 100000; key++)
+		for (int i = 0; i < 100 && tsa_is_slow(key); i++)
+			tsa_learn_waits(key, 0, 0);
+	is_int(tsa_slow_statements, 0, "until all have become fast");
 	return done_testing();
 }

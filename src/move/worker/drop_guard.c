@@ -285,26 +285,33 @@ is_journal(Oid class, Oid object)
 		object == tsa_state_table("job");
 }
 
-static object_access_hook_type next_object_access = NULL;
-
 /*
- * Is told of each object that is dropped, before it is.  The table of jobs goes
- * before the extension that it belongs to, so the journal can still be read.
+ * An object is about to be dropped.  The table of jobs goes before the
+ * extension that it belongs to, so the journal can still be read.
  */
-static void
-object_access(ObjectAccessType access, Oid class, Oid object, int column,
-			  void *arg)
+static pg_noinline void
+before_drop(Oid class, Oid object, int column,
+			const ObjectAccessDrop *drop)
 {
-	if (next_object_access != NULL)
-		next_object_access(access, class, object, column, arg);
-	if (access != OAT_DROP || column != 0)
-		return;
-	if (((ObjectAccessDrop *) arg)->dropflags & PERFORM_DELETION_INTERNAL)
+	if (column != 0 || (drop->dropflags & PERFORM_DELETION_INTERNAL) != 0)
 		return;
 	if (is_journal(class, object))
 		check_drop(true);
 	else if (class == ExtensionRelationId && object == tsa_state_extension())
 		check_drop(false);
+}
+
+static object_access_hook_type next_object_access = NULL;
+
+/* Hook: is told of accesses of many kinds, most often of function calls. */
+static void
+object_access(ObjectAccessType access, Oid class, Oid object, int column,
+			  void *arg)
+{
+	if (unlikely(access == OAT_DROP))
+		before_drop(class, object, column, arg);
+	if (next_object_access != NULL)
+		next_object_access(access, class, object, column, arg);
 }
 
 /* Registers the hook of this file when the library is loaded. */
