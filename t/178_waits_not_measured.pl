@@ -167,12 +167,43 @@ sub seen
 }
 is(seen(200) - seen(100), 100, 'executions are counted, drawn or not');
 
+# Waits until no other session is left: one that ends hands in its figures, and
+# whoever finds the lock taken tries again only at its next statement.
+my $alone = q{DO $$ BEGIN
+	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'client backend'
+		AND pid <> pg_backend_pid())
+	LOOP
+		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+	END LOOP;
+END $$};
+
+# what one session reads of facts in a statement or transaction, and sees after it in
+# the figures of all, while the one around it goes on
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION facts() RETURNS float8 LANGUAGE sql AS $$
+		SELECT coalesce(sum(reads), 0) FROM tablespace_advisor.wait_relations()
+		WHERE relid = 'facts'::regclass $$;
+	CREATE TABLE handed_in (what text, reads float8);
+	CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$
+	DECLARE
+		before float8 := facts();
+	BEGIN
+		PERFORM count(pad) FROM facts;
+		COMMIT;
+		INSERT INTO handed_in VALUES ('procedure', facts() - before);
+	END $$});
+$node->safe_psql('postgres', "$alone; BEGIN; $off; INSERT INTO handed_in SELECT 'nested', -facts();
+	SELECT loud(); INSERT INTO handed_in SELECT 'nested', facts(); COMMIT; $on; CALL commits()");
+cmp_ok($node->safe_psql('postgres', "SELECT sum(reads) FROM handed_in WHERE what = '$_'"),
+	'>', 0.7 * $pages{facts}, "$_: reads are handed in before the transaction or procedure around ends")
+	foreach qw(nested procedure);
+
 my $session = $node->background_psql('postgres');
 my $counts = q{SELECT coalesce(sum(reads), 0), coalesce(sum(calls), 0)
 	FROM tablespace_advisor.wait_relations() WHERE relid = '%s'::regclass};
 $session->query_safe('SELECT count(*) FROM report WHERE id = 0');
 my @before = map { [ split /\|/, $node->safe_psql('postgres', sprintf $counts, $_) ] } qw(report one);
-$session->query_safe('SELECT count(*) FROM report WHERE id = 0');
+$session->query_safe("$alone; SELECT count(*) FROM report WHERE id = 0");
 my ($now) = split /\|/, $node->safe_psql('postgres', sprintf $counts, 'report');
 cmp_ok($now - $before[0][0], '>', 0.7 * $pages{report}, 'reads are handed in when the statement ends');
 $session->query_safe('SELECT count(*) FROM one') foreach 1 .. 20;

@@ -254,7 +254,11 @@ end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 	TsaWaitSpan span;
 
 	if (frame != NULL)
+	{
+		if (tsa_wait_nesting == 0)
+			tsa_local_statement_measured(frame->elapsed_ns);
 		tsa_frame_close(frame, true);
+	}
 	if (tsa_current_frame != NULL)
 		tsa_span_enter(&span, NULL, false);
 	else
@@ -262,14 +266,12 @@ end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 	end(query);
 	if (span.outer != NULL)
 		(void) tsa_span_leave(&span, false);
-	if (frame != NULL && tsa_wait_nesting == 0)
-	{
-		tsa_local_statement_measured();
-		tsa_local_statement_ended();
-	}
 }
 
-/* Hook: ends an execution. */
+/*
+ * Hook: ends an execution, and hands in what is due after a top-level one.
+ * Executions inside of it may have read though it is not measured itself.
+ */
 static void
 end_execution(QueryDesc *query)
 {
@@ -280,6 +282,8 @@ end_execution(QueryDesc *query)
 		end(query);
 	else
 		end_measured(query, end);
+	if (tsa_wait_nesting == 0)
+		tsa_local_statement_ended();
 }
 
 /*
@@ -304,10 +308,8 @@ end_transaction(XactEvent event, void *arg)
 	if (!tsa_is_session())
 		tsa_wait_end_transaction();
 	if (tsa_wait_nesting == 0)
-	{
 		tsa_spans = 0;			/* one that failed when it was entered */
-		tsa_local_statement_ended();
-	}
+	tsa_local_statement_ended();	/* also inside of a procedure */
 }
 
 /* The process ends in the middle of an execution. */

@@ -14,8 +14,10 @@
  * full by then, more relations go to relation 0 and more statements are left
  * out (ledger.c).
  *
- * The last figures are handed in before shared memory is detached.  A process
- * that is killed loses them.
+ * The last figures are handed in before shared memory is detached.  No
+ * statement ends after that, so the process asks for the lock again for a
+ * while.  It does not wait in the lock's queue, since after FATAL it may hold
+ * other locks.  A process that is killed loses its figures.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -38,6 +40,9 @@
 #define RELATION_SLOTS	512
 #define STATEMENT_SLOTS 64
 #define SHARE_SLOTS		512
+
+/* How often a process that ends asks for the lock, once a millisecond. */
+#define TRIES 100
 
 /* Figures without reads are handed in after so many microseconds. */
 #define HAND_IN_EVERY INT64CONST(1000000)
@@ -78,7 +83,7 @@ tsa_local_hand_in(void)
 
 	if (!tsa_local_is_set_up ||
 		(tsa_local_seen == 0 && ledger.relations.nentries == 0 &&
-		 ledger.statements.nentries == 0))
+		 ledger.statements.nentries == 0 && ledger.shares.nentries == 0))
 		return true;
 	now = GetCurrentTimestamp();
 	if (LWLockHeldByMe(tsa_wait_shared->lock) ||
@@ -94,6 +99,22 @@ tsa_local_hand_in(void)
 	return true;
 }
 
+/*
+ * Hands in all figures, and asks for the lock again for a while if somebody
+ * else has it.  False if it is still taken then.
+ */
+bool
+tsa_local_hand_in_soon(void)
+{
+	for (int i = 0; i < TRIES; i++)
+	{
+		if (tsa_local_hand_in())
+			return true;
+		pg_usleep(1000);
+	}
+	return false;
+}
+
 /* The process ends: hands in the last figures. */
 static void
 hand_in_last(int code, Datum arg)
@@ -102,7 +123,7 @@ hand_in_last(int code, Datum arg)
 	(void) arg;
 	if (before_exit != NULL)
 		before_exit();
-	(void) tsa_local_hand_in();
+	(void) tsa_local_hand_in_soon();
 	tsa_local_is_set_up = false;	/* nothing more is added */
 }
 
@@ -188,11 +209,13 @@ tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 }
 
 /*
- * A top-level statement was measured: are figures without reads due, too?
+ * A top-level statement was measured, and ran so long: are figures without
+ * reads due, too?
  */
 void
-tsa_local_statement_measured(void)
+tsa_local_statement_measured(uint64 elapsed_ns)
 {
-	if (GetCurrentStatementStartTimestamp() - handed_in_at >= HAND_IN_EVERY)
+	if (GetCurrentStatementStartTimestamp() + (int64) (elapsed_ns / 1000) -
+		handed_in_at >= HAND_IN_EVERY)
 		tsa_local_is_due = true;
 }

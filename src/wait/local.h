@@ -34,7 +34,8 @@ extern void tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 								TsaWaitAccess access,
 								const TsaWaitFigures *figures);
 extern bool tsa_local_hand_in(void);
-extern void tsa_local_statement_measured(void);
+extern bool tsa_local_hand_in_soon(void);
+extern void tsa_local_statement_measured(uint64 elapsed_ns);
 extern void tsa_local_at_exit(void (*before) (void));
 
 /*

@@ -280,5 +280,5 @@ tsa_wait_info(PG_FUNCTION_ARGS)
 Datum
 tsa_flush_waits(PG_FUNCTION_ARGS pg_attribute_unused())
 {
-	PG_RETURN_BOOL(tsa_local_hand_in());
+	PG_RETURN_BOOL(tsa_local_hand_in_soon());
 }
