@@ -161,7 +161,7 @@ my @workers = split /\n/, $node->safe_psql('postgres',
 kill 'STOP', @workers;
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($caller->{pid})");
 $caller->{err} = '';
-$caller->{run}->pump until ($caller->{err} =~ s/^NOTICE: /NOTICE: /mg) > 2 || $caller->{err} =~ /ERROR/;
+$caller->{run}->pump until ($caller->{err} =~ s/^NOTICE: /NOTICE: /mg) > 1 || $caller->{err} =~ /ERROR/;
 kill 'CONT', @workers;
 answer($caller);
 like($caller->{err}, qr/57014.*canceling statement due to user request/, 'a cancelled caller says so');

@@ -134,6 +134,9 @@ SKIP:
 	$node->safe_psql('postgres', 'CREATE EXTENSION pg_cron');
 	$node->safe_psql('postgres', q{SELECT cron.schedule('placement', '* * * * *',
 		$$CALL apply_placement(max_bytes => '200 GB', until => now() + interval '4 hours')$$)});
+	# of times without a wait pg_cron knows but the server's start
+	$node->safe_psql('postgres', q{UPDATE cron.job SET schedule = '@reboot'});
+	$node->restart;
 	wait_until($node, q{SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')},
 		'pg_cron has run it');
 	is($node->safe_psql('postgres', q{SELECT status FROM cron.job_run_details ORDER BY runid LIMIT 1}),
