@@ -10,7 +10,8 @@ use TsaTest;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 # an interrupted move fails, and what it leaves is looked at
-$node->append_conf('postgresql.conf', 'tablespace_advisor.keep_interrupted = 0');
+# and moves of which each has a worker do not wait for the launcher's next round (t/201)
+$node->append_conf('postgresql.conf', "tablespace_advisor.keep_interrupted = 0\nmax_worker_processes = 24");
 $node->start;
 
 # All that the extension owns, with definitions, rights, comments and what
