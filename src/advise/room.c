@@ -82,7 +82,7 @@ list_items(Curve *c)
 {
 	TsaPlacement *p = c->p;
 	TsaAssignmentProblem *problem = &c->problem;
-	TsaRelationFact **items = p->alloc((p->n + 1) * sizeof(*items));
+	TsaRelationFact **items = p->alloc((p->n + 1) * sizeof(TsaRelationFact *));
 	double		bytes = 0;
 
 	for (int i = 0; i < p->n; i++)
@@ -90,7 +90,7 @@ list_items(Curve *c)
 		if (is_item(p, &p->relations[i]))
 			items[problem->n++] = &p->relations[i];
 	}
-	qsort(items, problem->n, sizeof(*items), compare_relations);
+	qsort(items, problem->n, sizeof(TsaRelationFact *), compare_relations);
 	problem->items = p->alloc((problem->n + 1) * sizeof(TsaAssignmentItem));
 	c->cost = p->alloc((problem->n * p->nplaces + 1) * sizeof(double));
 	c->item_reads = p->alloc((problem->n + 1) * sizeof(double));
