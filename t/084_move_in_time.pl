@@ -99,12 +99,14 @@ my ($rc) = $node->psql('postgres', "SELECT alter_move($job, min_rate => '3 MB')"
 	stderr => \$err);
 like($err, qr/"min_rate" must not be over "max_rate"/,
 	'limits that contradict each other are refused, also those it has');
+my ($altered_at, $slow_s) = split /\|/, $node->safe_psql('postgres', qq{
+		SELECT clock_timestamp(), (bytes_total - bytes_done) / (2 * 1048576.0)
+		FROM tablespace_moves WHERE job_id = $job});
 $node->safe_psql('postgres',
 	"SELECT alter_move($job, max_rate => 'none', min_rate => '40 MB')");
 is(wait_for_job($node, $job), 'done', 'a move that is altered ends');
 is($node->safe_psql('postgres', qq{
-		SELECT extract(epoch FROM finished_at - started_at) <
-			bytes_total / (2 * 1048576.0)
+		SELECT extract(epoch FROM finished_at - '$altered_at') < $slow_s
 		FROM tablespace_moves WHERE job_id = $job}),
 	't', 'sooner than it would have been');
 is($node->safe_psql('postgres', qq{
