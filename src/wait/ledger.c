@@ -17,8 +17,10 @@
  * - Statements with the least recent waits are evicted, a tenth at a time, and
  *	 their shares with them.  An execution that read nothing makes no entry.
  *	 A statement has at most a sixteenth of the shares; the rest of it goes to
- *	 its share of relation 0.  So one that reads twenty thousand partitions does
- *	 not evict all others.
+ *	 its share of relation 0.  If shares are missing, those statements go that
+ *	 have the least recent waits for each share.  So neither one that reads
+ *	 twenty thousand partitions evicts all others, nor do twenty that read
+ *	 a thousand.
  *
  * The ledger of a backend gives up nothing: makes_room is false.  Entries that
  * do not fit go to relation 0, and statements and shares are left out.
@@ -263,13 +265,30 @@ remove_orphans(TsaLedger *ledger)
 	}
 }
 
-/* Evicts a tenth of the statements: those with the least recent waits. */
+/* What a statement takes of what is full: its shares, or one entry. */
+static uint32_t
+room_taken(const TsaStatementEntry *entry, bool for_shares)
+{
+	return for_shares ? (uint32_t) entry->nshares : 1;
+}
+
+/* Its recent waits for each of these. */
+static int
+use_of(const TsaStatementEntry *entry, bool for_shares)
+{
+	return exponent_of(entry->recent / room_taken(entry, for_shares));
+}
+
+/*
+ * Evicts a tenth of the statements, or statements with a tenth of the shares:
+ * those with the least recent waits, for each share then.
+ */
 static void
-evict_statements(TsaLedger *ledger)
+evict_statements(TsaLedger *ledger, bool for_shares)
 {
 	TsaFixedTable *table = &ledger->statements;
 	uint32_t	with[EXPONENTS] = {0};
-	uint32_t	left = table->nentries / 10 + 1;
+	uint32_t	left = (for_shares ? &ledger->shares : table)->nentries / 10 + 1;
 	uint32_t	below = 0;
 	uint32_t	position = 0;
 	int			cut = 0;
@@ -277,8 +296,11 @@ evict_statements(TsaLedger *ledger)
 
 	while ((entry = tsa_fixed_table_next(table, &position)) != NULL)
 	{
+		uint32_t	room = room_taken(entry, for_shares);
+
 		entry->recent *= DECAY;
-		with[exponent_of(entry->recent)]++;
+		if (room > 0)
+			with[use_of(entry, for_shares)] += room;
 	}
 	while (cut < EXPONENTS - 1 && below + with[cut] < left)
 		below += with[cut++];
@@ -287,12 +309,13 @@ evict_statements(TsaLedger *ledger)
 	position = 0;
 	while ((entry = tsa_fixed_table_next(table, &position)) != NULL)
 	{
-		int			exponent = exponent_of(entry->recent);
+		uint32_t	room = room_taken(entry, for_shares);
+		int			use = room > 0 ? use_of(entry, for_shares) : EXPONENTS;
 
-		if (exponent > cut || (exponent == cut && left == 0))
+		if (use > cut || (use == cut && left == 0))
 			continue;
-		if (exponent == cut)
-			left--;
+		if (use == cut)
+			left -= room < left ? room : left;
 		tsa_fixed_table_remove(table, entry);
 		ledger->evicted++;
 		position--;
@@ -317,7 +340,7 @@ tsa_ledger_add_statement(TsaLedger *ledger, const TsaStatementKey *key,
 		if (figures->reads == 0 && figures->waited_ns == 0)
 			return;
 		if (ledger->statements.nentries >= ledger->statements.max_entries)
-			evict_statements(ledger);
+			evict_statements(ledger, false);
 	}
 	if (entry == NULL)
 		entry = tsa_fixed_table_enter(&ledger->statements, key, &found);
@@ -357,7 +380,7 @@ enter_share(TsaLedger *ledger, TsaShareKey key, bool *found)
 	}
 	if (shares->nentries >= shares->max_entries)
 	{
-		evict_statements(ledger);
+		evict_statements(ledger, true);
 		statement = tsa_fixed_table_find(&ledger->statements, &key.statement);
 		if (statement == NULL)
 			return NULL;

@@ -229,6 +229,37 @@ test_many_shares(void)
 	free_ledger(ledger);
 }
 
+/*
+ * Nor do many statements of which each reads many relations, though all of
+ * their reads are more.  (The one of test_many_shares() does not fill the table.)
+ */
+static void
+test_many_with_many_shares(void)
+{
+	TsaLedgerSize size = {100, 100, 400};
+	TsaLedger  *ledger = make_ledger(size, true);
+	int			stayed = 0;
+
+	for (uint64_t i = 100; i < 150; i++)
+		run_statement(ledger, i, 100);
+	for (uint64_t i = 1; i <= 40; i++)
+		for (uint32_t relid = 1; relid <= 400 / STATEMENT_PART; relid++)
+		{
+			TsaStatementKey key = {.queryid = i,.dbid = 1};
+			TsaShareKey share = {key, relid, TSA_ACCESS_INDEX};
+			TsaWaitFigures figures = {1, 0, 20, 20000};
+
+			tsa_ledger_add_statement(ledger, &key, &figures, 5000, 1);
+			tsa_ledger_add_share(ledger, &share, &figures, 1);
+		}
+	for (uint64_t i = 100; i < 150; i++)
+		stayed += find_statement(ledger, i) != NULL;
+	is_int(stayed, 50, "statements of one relation are not evicted for them");
+	ok(ledger->evicted > 0, "some of their own were");
+	ok(find_statement(ledger, 40) != NULL, "the last one is there");
+	free_ledger(ledger);
+}
+
 /* Statements that wait much survive some thousand that do not. */
 static void
 test_heavy_statements_stay(void)
@@ -279,6 +310,7 @@ main(void)
 	test_many_small_relations();
 	test_eviction();
 	test_many_shares();
+	test_many_with_many_shares();
 	test_heavy_statements_stay();
 	test_local_is_full();
 	return done_testing();
