@@ -202,6 +202,27 @@ like($primary->safe_psql('postgres', 'SELECT access, relation, statement IS NULL
 	'without query ids the view shows relations');
 configure($primary, 'compute_query_id', 'auto');
 
+# A statement of another database that is no text in this one's encoding:
+# pg_stat_statements then fails for whoever may read all texts.  (Tests had one
+# encoding, and t/163 a statement that was too long.)
+$primary->safe_psql('postgres', "CREATE DATABASE $_ TEMPLATE template0 ENCODING $_ LOCALE 'C'") foreach 'utf8', 'sql_ascii';
+$primary->safe_psql('utf8', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE EXTENSION pg_stat_statements;
+	CREATE TABLE report AS SELECT n AS a, n % 10 AS b, repeat('s', 100) AS c FROM generate_series(1, 40000) n});
+$primary->safe_psql('utf8', $_) foreach 'CALL sample_activity()',
+  "$scan; SELECT tablespace_advisor.flush_waits()", 'CALL sample_activity()';
+$primary->safe_psql('sql_ascii', q{SELECT 'SELECT 1 AS "' || chr(255) || '"' \gexec});
+foreach my $call ('SELECT count(*) > 0 FROM advise_index_placement()', 'SELECT count(*) > 0 FROM advise_statements()',
+	'SELECT count(*) > 0 FROM tablespace_waits', q{SELECT tablespace_report() <> ''})
+{
+	my ($rc, $out, $err) = $primary->psql('utf8', $call);
+
+	is("$rc $out", '0 t', "$call answers beside a statement of another encoding");
+	like($err, qr/WARNING:  could not read the texts of statements/, 'and warns');
+}
+$primary->safe_psql('postgres', 'SELECT pg_stat_statements_reset()');
+
 # the worker samples waits by itself
 load($primary);
 configure($primary, 'tablespace_advisor.sample_interval', '1s');

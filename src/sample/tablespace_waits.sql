@@ -33,8 +33,10 @@ BEGIN
 EXCEPTION
 	WHEN object_not_in_prerequisite_state THEN
 		RETURN;
-	/* a statement of nearly 1 GB, which anybody may run: there are no texts */
-	WHEN program_limit_exceeded OR out_of_memory OR internal_error THEN
+	/* a statement of nearly 1 GB, or of a database with another encoding, which
+	 * anybody may run: there are no texts */
+	WHEN program_limit_exceeded OR out_of_memory OR internal_error
+		OR character_not_in_repertoire OR untranslatable_character THEN
 		RAISE WARNING 'could not read the texts of statements: %', left(SQLERRM, 200)
 			USING ERRCODE = SQLSTATE,
 				HINT = 'pg_stat_statements_reset() forgets them.';
@@ -42,7 +44,7 @@ EXCEPTION
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.readable_statements(int) IS
-	'statement_texts(), one row per user and query id; none if the library of pg_stat_statements is not loaded, or with a warning if a text is too long for it';
+	'statement_texts(), one row per user and query id; none if the library of pg_stat_statements is not loaded, or with a warning if a text is too long for it or none of this encoding';
 
 CREATE TYPE tablespace_advisor.shown_wait AS (
 	waiting_sessions float8,
