@@ -25,8 +25,9 @@
  * is valid and not dirty.  VACUUM and hint bits leave a page of zeros as it
  * is, so it does not become dirty unless somebody puts a row onto it; then it
  * is no page of zeros any more, and the server itself overwrites the damaged
- * page.  A dirty buffer of zeros above other contents has no legitimate cause
- * either, and is refused as well.
+ * page.  A dirty buffer of zeros comes from the WAL: a standby replays the image
+ * of an empty page that a resumed copy has put in the place of an older one
+ * (copy/resume.c), and may have been promoted before a checkpoint.  It is right.
  *
  * Checksums.  A read that ignores a wrong checksum leaves the page in a valid
  * and clean buffer, with its wrong checksum.  A copy would get a right one.
@@ -169,10 +170,11 @@ copy_page(Relation rel, ForkNumber fork, BlockNumber block, Buffer buffer,
 
 	LockBuffer(buffer, lock);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
-	if (PageIsNew((Page) page) && is_all_zeros(page))
+	if ((tsa_buffer_state(header) & BM_DIRTY) != 0)
+		damage = DAMAGE_NONE;
+	else if (PageIsNew((Page) page) && is_all_zeros(page))
 		damage = DAMAGE_ZEROED;
-	else if (!(tsa_buffer_state(header) & BM_DIRTY) &&
-			 fails_checksum(page, block))
+	else if (fails_checksum(page, block))
 		damage = DAMAGE_CHECKSUM;
 	if (damage != DAMAGE_NONE && !file_is_damaged(rel, fork, block, damage))
 		damage = DAMAGE_NONE;
