@@ -1,6 +1,6 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
-# The work of bench/waits: waits.pl prepare | fill | accuracy | overhead | robust ...
+# The work of bench/waits: waits.pl prepare | fill | accuracy | overhead | ...
 use strict;
 use warnings;
 
@@ -424,6 +424,97 @@ sub overhead
 	return;
 }
 
+# --- instructions ------------------------------------------------------------------
+
+# The backends that have ended, and the instructions that they executed: all, and those
+# of the library.  Of callgrind's files: "ob=" begins the costs of a library, and the line
+# after "calls=" is the sum of what was called, which has its own costs.
+sub executed
+{
+	my ($directory) = @_;
+	my ($backends, $all, $own) = (0, 0, 0);
+
+	foreach my $file (glob "$directory/*")
+	{
+		my ($is_backend, $is_complete, $library, %name, %cost) = (0, 0, '');
+
+		open(my $in, '<', $file) or die "$file: $!";
+		while (<$in>)
+		{
+			$name{$1} = $2 if /^c?ob=(\(\d+\)) (.*)/;
+			$library = $name{$1} if /^ob=(\(\d+\))/;
+			$is_backend = 1 if /^c?fn=.* PostgresMain$/;
+			$is_complete = 1 if /^totals:/;
+			if (/^calls=/) { <$in> }
+			elsif (/^[-+*\d]\S* (\d+)/) { $cost{$library} += $1 }
+		}
+		close $in;
+		next if !$is_backend || !$is_complete;
+		$backends++;
+		$all += $_ foreach values %cost;
+		$own += $cost{$_} foreach grep { m{/tablespace_advisor\.so$} } keys %cost;
+	}
+	return ($backends, $all, $own);
+}
+
+# what executed() grows by during a function that has so many sessions
+sub executed_by
+{
+	my ($directory, $sessions, $run) = @_;
+	my @before = executed($directory);
+
+	$run->();
+	for (my $tries = 0; $tries < 300; $tries++)
+	{
+		my @after = executed($directory);
+
+		return map { $after[$_] - $before[$_] } 1, 2 if $after[0] == $before[0] + $sessions;
+		select undef, undef, undef, 0.5;
+	}
+	die 'sessions have not ended';
+}
+
+sub instructions
+{
+	my ($transactions, $wanted, $bin, @data) = @_;
+	my $few = int($transactions / 10) || 1;
+
+	printf "%-11s %14s %14s %12s %12s\n", 'load', 'without', 'with', 'more, %', 'own, %';
+	foreach my $load (split /,/, $wanted)
+	{
+		my @options = ($loads{$load} // die "no load \"$load\"\n")->();
+		my @found;
+
+		foreach my $data (@data)
+		{
+			my $counts = "$data.$load";
+			my $postgres = "$data.postgres";
+
+			mkdir $counts or die "$counts: $!";
+			open(my $out, '>', $postgres) or die "$postgres: $!";
+			print $out "#!/bin/sh\nexec valgrind -q --tool=callgrind --trace-children=yes",
+			  " --callgrind-out-file=$counts/%p $bin/postgres \"\$@\"\n";
+			close $out;
+			chmod 0700, $postgres;
+			my $server = { data => $data, bin => $bin, cpu => 0 };
+			server($server, '-t', 300, '-p', $postgres, 'start');
+			# without reads; pgbench has a session to look at its tables, too
+			executed_by($counts, 1, sub {
+				sql(q{CREATE EXTENSION IF NOT EXISTS pg_prewarm; SELECT pg_prewarm(oid)
+					FROM pg_class WHERE relkind IN ('r', 'i') AND relpersistence = 'p'}) });
+			my (undef, $first, $then) = map {
+				my @run = ('-t', $_, '--random-seed=7', @options);
+				[ executed_by($counts, 2, sub { pgbench(@run) }) ]
+			} $few, $few, $transactions;
+			server($server, '-t', 300, '-m', 'fast', 'stop');
+			push @found, map { ($then->[$_] - $first->[$_]) / ($transactions - $few) } 0, 1;
+		}
+		printf "%-11s %14.0f %14.0f %12.2f %12.2f\n", $load, @found[ 0, 2 ],
+			100 * ($found[2] / $found[0] - 1), 100 * $found[3] / $found[2];
+	}
+	return;
+}
+
 # --- robustness ----------------------------------------------------------------------
 
 sub count_in
@@ -488,5 +579,5 @@ sub robust
 }
 
 my %work = (prepare => \&prepare, fill => \&fill, accuracy => \&accuracy,
-	overhead => \&overhead, robust => \&robust);
+	overhead => \&overhead, instructions => \&instructions, robust => \&robust);
 ($work{$what} // die "waits.pl: no \"$what\"\n")->(@arguments);

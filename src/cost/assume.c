@@ -104,12 +104,27 @@ subxact_callback(SubXactEvent event, SubTransactionId subid,
 		forget_all();
 }
 
-/* Get ready to forget. */
+/*
+ * Has assumptions of this session forgotten when a transaction aborts.  Only
+ * sessions that make some call the callbacks.
+ */
+static void
+forget_at_abort(void)
+{
+	static bool is_registered = false;
+
+	if (is_registered)
+		return;
+	RegisterXactCallback(xact_callback, NULL);
+	RegisterSubXactCallback(subxact_callback, NULL);
+	is_registered = true;
+}
+
+/* Has it called before the first assumption of either kind. */
 void
 tsa_init_assume(void)
 {
-	RegisterXactCallback(xact_callback, NULL);
-	RegisterSubXactCallback(subxact_callback, NULL);
+	tsa_before_assumption = forget_at_abort;
 }
 
 /* The assumption about a relation, or NULL. */
@@ -152,6 +167,7 @@ assume(Oid relation, Oid tablespace)
 {
 	Assumption *assumption = find_assumption(relation);
 
+	tsa_before_assumption();
 	if (assumption == NULL)
 	{
 		if (nassumptions == max_assumptions)

@@ -48,6 +48,8 @@ typedef struct AssumedTablespace
 static AssumedTablespace tablespaces[MAX_TABLESPACES];
 static int	ntablespaces = 0;
 
+void		(*tsa_before_assumption) (void) = NULL;
+
 PG_FUNCTION_INFO_V1(tsa_assume_tablespace);
 PG_FUNCTION_INFO_V1(tsa_assumed_tablespaces);
 
@@ -172,6 +174,7 @@ tsa_assume_tablespace(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot assume more than %d tablespaces",
 						MAX_TABLESPACES)));
+	tsa_before_assumption();
 	if (slot == NULL)
 		slot = &tablespaces[ntablespaces++];
 	*slot = assumed;

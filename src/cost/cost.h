@@ -20,6 +20,7 @@ extern void tsa_init_assume(void);
 extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
 
 /* assume_tablespace.c: advice as if there were other tablespaces */
+extern void (*tsa_before_assumption) (void);
 extern void tsa_forget_tablespaces(void);
 extern Oid	tsa_assumed_tablespace_oid(const char *name);
 extern const char *tsa_assumed_tablespace_name(Oid oid);

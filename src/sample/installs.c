@@ -7,7 +7,7 @@
  * (sample_worker.c), since asking takes a process each.  CREATE EXTENSION in
  * any of them counts one up in shared memory, when it has committed, and the
  * launcher asks all of them again.  Of any extension: which one it is cannot
- * be looked up yet when the server calls the hook, and it is rare enough.
+ * be looked up yet when the server tells (drop_guard.c), and it is rare enough.
  *
  * Without preloading there is neither a launcher nor this memory.
  *
@@ -18,8 +18,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_extension.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
@@ -35,7 +33,6 @@ static bool created = false;
 
 static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
-static object_access_hook_type previous_access_hook = NULL;
 
 /* Hook: asks for shared memory. */
 static void
@@ -59,17 +56,6 @@ find_memory(void)
 		pg_atomic_init_u32(installs, 0);
 }
 
-/* Hook: notes that this transaction makes an extension. */
-static void
-note_creation(ObjectAccessType access, Oid class_id, Oid object_id,
-			  int sub_id, void *arg)
-{
-	if (unlikely(access == OAT_POST_CREATE) && class_id == ExtensionRelationId)
-		created = true;
-	if (previous_access_hook)
-		previous_access_hook(access, class_id, object_id, sub_id, arg);
-}
-
 /* Others can see it from here on. */
 static void
 count_creation(XactEvent event, void *arg pg_attribute_unused())
@@ -91,9 +77,22 @@ tsa_init_installs(void)
 	shmem_request_hook = request_memory;
 	previous_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = find_memory;
-	previous_access_hook = object_access_hook;
-	object_access_hook = note_creation;
-	RegisterXactCallback(count_creation, NULL);
+}
+
+/*
+ * This transaction makes an extension.  Only sessions that have made one call
+ * the callback.
+ */
+void
+tsa_note_install(void)
+{
+	static bool is_registered = false;
+
+	if (installs == NULL)
+		return;
+	if (!is_registered)
+		RegisterXactCallback(count_creation, NULL);
+	is_registered = created = true;
 }
 
 /* Differs from an earlier answer if an extension was created in between. */

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 extern void tsa_init_installs(void);
+extern void tsa_note_install(void);
 extern uint32 tsa_installs_count(void);
 
 #endif							/* TSA_SAMPLE_INSTALLS_H */

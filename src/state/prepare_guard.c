@@ -51,15 +51,14 @@ is_ours(const LOCKTAG *tag, Oid extension)
  * Refuses PREPARE TRANSACTION where the transaction holds a lock of the
  * extension's.
  */
-static void
-refuse_prepare(XactEvent event, void *arg pg_attribute_unused())
+void
+tsa_refuse_prepare(void)
 {
 	LockData   *locks;
 	Oid			extension;
 	bool		found = false;
 
-	if (event != XACT_EVENT_PRE_PREPARE || IsLogicalWorker() ||
-		tsa_state_is_new())
+	if (IsLogicalWorker() || tsa_state_is_new())
 		return;
 	extension = tsa_state_extension();
 	locks = GetLockStatusData();
@@ -75,9 +74,21 @@ refuse_prepare(XactEvent event, void *arg pg_attribute_unused())
 				 errhint("Use the extension in a transaction of its own.")));
 }
 
-/* Registers it when the library is loaded. */
+/* Callback: a transaction is about to be prepared. */
+static void
+before_prepare(XactEvent event, void *arg pg_attribute_unused())
+{
+	if (event == XACT_EVENT_PRE_PREPARE)
+		tsa_refuse_prepare();
+}
+
+/*
+ * Registers it when the library is loaded.  If that is preloaded, the callback
+ * of wait/hooks.c calls it: each one costs every transaction time.
+ */
 void
 tsa_init_prepare_guard(void)
 {
-	RegisterXactCallback(refuse_prepare, NULL);
+	if (!process_shared_preload_libraries_in_progress)
+		RegisterXactCallback(before_prepare, NULL);
 }

@@ -11,5 +11,6 @@
 #define TSA_PREPARE_GUARD_H
 
 extern void tsa_init_prepare_guard(void);
+extern void tsa_refuse_prepare(void);
 
 #endif							/* TSA_PREPARE_GUARD_H */

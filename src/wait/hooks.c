@@ -38,6 +38,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "state/prepare_guard.h"
 #include "wait/caller.h"
 #include "wait/draw.h"
 #include "wait/hooks.h"
@@ -62,6 +63,9 @@ static ExecutorStart_hook_type previous_start = NULL;
 static ExecutorRun_hook_type previous_run = NULL;
 static ExecutorFinish_hook_type previous_finish = NULL;
 static ExecutorEnd_hook_type previous_end = NULL;
+
+/* Of nested and of top-level executions. */
+static TsaDraw draws[2];
 
 /*
  * Is the execution measured without being drawn?  Parallel plans, top-level
@@ -100,12 +104,10 @@ slow_key(const QueryDesc *query, bool toplevel)
 
 /*
  * Is this execution drawn, one in tablespace_advisor.track_waits_sample?
- * Top-level and nested ones have a sequence each.
  */
-static inline bool
+static bool
 draw(bool toplevel)
 {
-	static TsaDraw draws[2];
 	TsaDraw    *of = &draws[toplevel];
 
 	if (tsa_draw_passes(of, tsa_track_waits_sample))
@@ -121,7 +123,7 @@ draw(bool toplevel)
  * Begins to measure an execution that has been started.  Without weight it is
  * measured for the one around it.
  */
-static pg_noinline void
+static void
 measure_execution(const QueryDesc *query, bool toplevel, bool is_large,
 				  uint32 weight, bool all_nested)
 {
@@ -137,38 +139,49 @@ measure_execution(const QueryDesc *query, bool toplevel, bool is_large,
 	tsa_frame_watch(frame, query);
 }
 
-/* Hook: starts an execution, and measuring it, but for EXPLAIN alone. */
-static void
-start_execution(QueryDesc *query, int eflags)
+/* Measures an execution that has been started, if it is to be. */
+static pg_noinline void
+choose_execution(const QueryDesc *query)
 {
 	bool		toplevel = tsa_wait_nesting == 0;
-	bool		is_large;
-	bool		always;
+	bool		is_large = is_always_measured(query, toplevel);
+	bool		always = is_large;
 	bool		drawn;
 
-	if (previous_start)
-		previous_start(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || !tsa_wait_ready())
-		return;
-	is_large = is_always_measured(query, toplevel);
-	always = is_large || (tsa_slow_statements > 0 &&
-						  tsa_is_slow(slow_key(query, toplevel)));
+	if (tsa_slow_statements > 0 && !always)
+		always = tsa_is_slow(slow_key(query, toplevel));
 	drawn = !always && draw(toplevel);
-	tsa_local_seen++;
 	if (always || drawn || (tsa_current_frame != NULL &&
 							tsa_current_frame->all_nested))
 		measure_execution(query, toplevel, is_large, always ? 1 :
 						  drawn ? tsa_track_waits_sample : 0, !always);
 }
 
-/*
- * Hook: runs an execution, in a span if it needs one, which is timed if the
- * execution is measured.  Errors leave the span and pass through.
- */
+/* Hook: starts an execution, and measuring it, but for EXPLAIN alone. */
 static void
-run_execution(TSA_RUN_PARAMETERS)
+start_execution(QueryDesc *query, int eflags)
+{
+	if (previous_start)
+		previous_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || !tsa_wait_ready())
+		return;
+	tsa_local_seen++;
+	/* the short way of choose_execution() to none of its cases */
+	if (tsa_slow_statements > 0 || tsa_current_frame != NULL ||
+		is_always_measured(query, tsa_wait_nesting == 0) ||
+		!tsa_draw_passes(&draws[tsa_wait_nesting == 0],
+						 tsa_track_waits_sample))
+		choose_execution(query);
+}
+
+/*
+ * Runs an execution, in a span if it needs one, which is timed if the execution
+ * is measured.  Errors leave the span and pass through.
+ */
+static pg_noinline void
+run_in_span(TSA_RUN_PARAMETERS)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	bool		in_span = tsa_span_is_needed(frame);
@@ -193,8 +206,37 @@ run_execution(TSA_RUN_PARAMETERS)
 	}
 	PG_END_TRY();
 	tsa_wait_nesting--;
-	if (in_span)
-		(void) tsa_span_leave(&span, false);
+	if (!in_span)
+		return;
+	(void) tsa_span_leave(&span, false);
+	if (tsa_wait_nesting == 0)
+		tsa_local_run_ended();
+}
+
+/* Hook: runs an execution. */
+static void
+run_execution(TSA_RUN_PARAMETERS)
+{
+	if (unlikely(tsa_nframes > 0 || tsa_span_is_needed(NULL)))
+	{
+		run_in_span(TSA_RUN_ARGUMENTS);
+		return;
+	}
+	tsa_wait_nesting++;
+	PG_TRY();
+	{
+		if (previous_run)
+			previous_run(TSA_RUN_ARGUMENTS);
+		else
+			standard_ExecutorRun(TSA_RUN_ARGUMENTS);
+	}
+	PG_CATCH();
+	{
+		tsa_wait_nesting--;
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tsa_wait_nesting--;
 }
 
 /* ExecutorFinish, in a span as run_execution(). */
@@ -226,8 +268,29 @@ finish_nested(QueryDesc *query, ExecutorFinish_hook_type finish)
 }
 
 /*
- * Hook: runs AFTER triggers and modifying CTEs.  A SELECT has neither, and
- * executes nothing here.
+ * May a statement have AFTER triggers to run?  A foreign key is one, of both
+ * tables.  Partitions that rows were routed to have their own.
+ */
+static inline bool
+may_have_triggers(const EState *estate)
+{
+	ListCell   *cell;
+
+	if (estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS)
+		return false;
+	if (estate->es_tuple_routing_result_relations != NIL)
+		return true;
+	foreach(cell, estate->es_opened_result_relations)
+	{
+		if (((const ResultRelInfo *) lfirst(cell))->ri_TrigDesc != NULL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Hook: runs AFTER triggers and modifying CTEs.  Most statements have neither,
+ * and execute nothing here.
  */
 static void
 finish_execution(QueryDesc *query)
@@ -236,11 +299,30 @@ finish_execution(QueryDesc *query)
 	ExecutorFinish_hook_type finish = previous_finish ? previous_finish :
 	standard_ExecutorFinish;
 
-	if ((estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS) &&
-		estate->es_auxmodifytables == NIL)
+	if (estate->es_auxmodifytables == NIL && !may_have_triggers(estate))
 		finish(query);
 	else
 		finish_nested(query, finish);
+}
+
+/* ExecutorEnd in a span, which errors leave and pass through. */
+static void
+end_in_span(QueryDesc *query, ExecutorEnd_hook_type end)
+{
+	TsaWaitSpan span;
+
+	tsa_span_enter(&span, NULL, false);
+	PG_TRY();
+	{
+		end(query);
+	}
+	PG_CATCH();
+	{
+		(void) tsa_span_leave(&span, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	(void) tsa_span_leave(&span, false);
 }
 
 /*
@@ -251,7 +333,6 @@ static pg_noinline void
 end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
-	TsaWaitSpan span;
 
 	if (frame != NULL)
 	{
@@ -260,12 +341,9 @@ end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 		tsa_frame_close(frame, true);
 	}
 	if (tsa_current_frame != NULL)
-		tsa_span_enter(&span, NULL, false);
+		end_in_span(query, end);
 	else
-		span.outer = NULL;
-	end(query);
-	if (span.outer != NULL)
-		(void) tsa_span_leave(&span, false);
+		end(query);
 }
 
 /*
@@ -287,13 +365,14 @@ end_execution(QueryDesc *query)
 }
 
 /*
- * Callback: counts reads of maintenance before a commit; drops all frames after
- * the end of a transaction, and hands in the ledger.
+ * Counts reads of maintenance before a commit; drops all frames after the end
+ * of a transaction, and hands in the ledger.
  */
-static void
-end_transaction(XactEvent event, void *arg)
+static pg_noinline void
+end_measured_transaction(XactEvent event)
 {
-	(void) arg;
+	if (event == XACT_EVENT_PRE_PREPARE)
+		tsa_refuse_prepare();
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
 	{
 		if (!tsa_is_session())
@@ -310,6 +389,19 @@ end_transaction(XactEvent event, void *arg)
 	if (tsa_wait_nesting == 0)
 		tsa_spans = 0;			/* one that failed when it was entered */
 	tsa_local_statement_ended();	/* also inside of a procedure */
+}
+
+/*
+ * Callback: ends a transaction, unless it is a session's with nothing to do.
+ * A command that looks at its locks before a commit has a span.
+ */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (unlikely(tsa_spans > 0 || tsa_nframes > 0 || tsa_local_is_due ||
+				 !tsa_is_session() || event == XACT_EVENT_PRE_PREPARE))
+		end_measured_transaction(event);
 }
 
 /* The process ends in the middle of an execution. */

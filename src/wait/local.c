@@ -219,3 +219,15 @@ tsa_local_statement_measured(uint64 elapsed_ns)
 		handed_in_at >= HAND_IN_EVERY)
 		tsa_local_is_due = true;
 }
+
+/*
+ * A measured execution has returned rows, and may have more: a client that
+ * fetches them in pieces takes its time.  Reads are handed in once a second.
+ */
+void
+tsa_local_run_ended(void)
+{
+	if (tsa_local_is_due &&
+		GetCurrentStatementStartTimestamp() - handed_in_at >= HAND_IN_EVERY)
+		(void) tsa_local_hand_in();
+}

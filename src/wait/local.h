@@ -36,6 +36,7 @@ extern void tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 extern bool tsa_local_hand_in(void);
 extern bool tsa_local_hand_in_soon(void);
 extern void tsa_local_statement_measured(uint64 elapsed_ns);
+extern void tsa_local_run_ended(void);
 extern void tsa_local_at_exit(void (*before) (void));
 
 /*

@@ -8,8 +8,7 @@
  * on leaving, it passes over the reads meanwhile.  After an error the span is
  * left in PG_CATCH, while relations are still open.  An execution that is not
  * measured, at the top or inside of others that are not, has no span: nobody
- * would look at its reads.  A span that an error in ExecutorEnd leaves behind
- * ends with the one around it.
+ * would look at its reads.
  *
  * Reads are timed in a span that is measured (timing.c).
  *

@@ -56,6 +56,7 @@
 #include "move/worker/drop_guard.h"
 #include "move/worker/recover.h"
 #include "compat.h"
+#include "sample/installs.h"
 #include "state/state.h"
 #include "tsa.h"
 
@@ -310,6 +311,9 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 {
 	if (unlikely(access == OAT_DROP))
 		before_drop(class, object, column, arg);
+	else if (unlikely(access == OAT_POST_CREATE) &&
+			 class == ExtensionRelationId)
+		tsa_note_install();
 	if (next_object_access != NULL)
 		next_object_access(access, class, object, column, arg);
 }
