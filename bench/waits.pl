@@ -433,6 +433,7 @@ sub executed
 {
 	my ($directory) = @_;
 	my ($backends, $all, $own) = (0, 0, 0);
+	local $_;
 
 	foreach my $file (glob "$directory/*")
 	{
@@ -500,7 +501,8 @@ sub instructions
 			server($server, '-t', 300, '-p', $postgres, 'start');
 			# without reads; pgbench has a session to look at its tables, too
 			executed_by($counts, 1, sub {
-				sql(q{CREATE EXTENSION IF NOT EXISTS pg_prewarm; SELECT pg_prewarm(oid)
+				sql(q{SET client_min_messages = warning;
+					CREATE EXTENSION IF NOT EXISTS pg_prewarm; SELECT pg_prewarm(oid)
 					FROM pg_class WHERE relkind IN ('r', 'i') AND relpersistence = 'p'}) });
 			my (undef, $first, $then) = map {
 				my @run = ('-t', $_, '--random-seed=7', @options);
