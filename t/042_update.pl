@@ -443,11 +443,14 @@ like(slurp_file($node->logfile), $not_current, 'the worker says why');
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
 	'queued', 'a worker of another version leaves its job queued');
 refuses('fresh', "SELECT cancel_move($undone)", 'nobody can cancel it');
+# In one transaction, as the launcher starts a worker as soon as the version is right.
 $node->safe_psql('fresh', qq{
+	BEGIN;
 	UPDATE pg_extension SET extversion = e.default_version
 	FROM pg_available_extensions e
 	WHERE extname = 'tablespace_advisor' AND e.name = extname;
-	SELECT cancel_move($undone)});
+	SELECT cancel_move($undone);
+	COMMIT});
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
 	'cancelled', 'a queued job is cancelled by the next call of the right version');
 
