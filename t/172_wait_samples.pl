@@ -219,7 +219,7 @@ foreach my $call ('SELECT count(*) > 0 FROM advise_index_placement()', 'SELECT c
 	my ($rc, $out, $err) = $primary->psql('utf8', $call);
 
 	is("$rc $out", '0 t', "$call answers beside a statement of another encoding");
-	like($err, qr/WARNING:  could not read the texts of statements/, 'and warns');
+	like($err, qr/WARNING:  could not read the texts of statements/, "$call warns of a statement of another encoding");
 }
 $primary->safe_psql('postgres', 'SELECT pg_stat_statements_reset()');
 

@@ -76,13 +76,24 @@ filter_walker(Node *node, void *context)
 	return expression_tree_walker(node, filter_walker, context);
 }
 
+#if PG_VERSION_NUM >= 190000
+#define PLANNER_PARAMETERS \
+	Query *query, const char *text, int options, ParamListInfo params, \
+	ExplainState *explain
+#define PLANNER_ARGUMENTS	query, text, options, params, explain
+#else
+#define PLANNER_PARAMETERS \
+	Query *query, const char *text, int options, ParamListInfo params
+#define PLANNER_ARGUMENTS	query, text, options, params
+#endif
+
 static PlannedStmt *
-hide(Query *query, const char *text, int options, ParamListInfo params)
+hide(PLANNER_PARAMETERS)
 {
 	if (hides || hides_always)
 		(void) filter_walker((Node *) query, NULL);
-	return next_planner ? next_planner(query, text, options, params) :
-		standard_planner(query, text, options, params);
+	return next_planner ? next_planner(PLANNER_ARGUMENTS) :
+		standard_planner(PLANNER_ARGUMENTS);
 }
 
 void

@@ -115,6 +115,7 @@ forget_at_abort(void)
 
 	if (is_registered)
 		return;
+	keep_assumptions = false;	/* an error may have left it */
 	RegisterXactCallback(xact_callback, NULL);
 	RegisterSubXactCallback(subxact_callback, NULL);
 	is_registered = true;
@@ -167,7 +168,7 @@ assume(Oid relation, Oid tablespace)
 {
 	Assumption *assumption = find_assumption(relation);
 
-	tsa_before_assumption();
+	(*tsa_before_assumption) ();
 	if (assumption == NULL)
 	{
 		if (nassumptions == max_assumptions)

@@ -174,7 +174,7 @@ tsa_assume_tablespace(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot assume more than %d tablespaces",
 						MAX_TABLESPACES)));
-	tsa_before_assumption();
+	(*tsa_before_assumption) ();
 	if (slot == NULL)
 		slot = &tablespaces[ntablespaces++];
 	*slot = assumed;

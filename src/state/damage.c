@@ -25,9 +25,10 @@
  * is valid and not dirty.  VACUUM and hint bits leave a page of zeros as it
  * is, so it does not become dirty unless somebody puts a row onto it; then it
  * is no page of zeros any more, and the server itself overwrites the damaged
- * page.  A dirty buffer of zeros comes from the WAL: a standby replays the image
- * of an empty page that a resumed copy has put in the place of an older one
- * (copy/resume.c), and may have been promoted before a checkpoint.  It is right.
+ * page.  A dirty buffer of zeros comes from the WAL: a standby replays the
+ * image of an empty page that a resumed copy has put in the place of an older
+ * one (copy/resume.c), and may have been promoted before a checkpoint.  It is
+ * right.
  *
  * Checksums.  A read that ignores a wrong checksum leaves the page in a valid
  * and clean buffer, with its wrong checksum.  A copy would get a right one.

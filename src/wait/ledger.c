@@ -288,12 +288,13 @@ evict_statements(TsaLedger *ledger, bool for_shares)
 {
 	TsaFixedTable *table = &ledger->statements;
 	uint32_t	with[EXPONENTS] = {0};
-	uint32_t	left = (for_shares ? &ledger->shares : table)->nentries / 10 + 1;
+	uint32_t	left;
 	uint32_t	below = 0;
 	uint32_t	position = 0;
 	int			cut = 0;
 	TsaStatementEntry *entry;
 
+	left = (for_shares ? &ledger->shares : table)->nentries / 10 + 1;
 	while ((entry = tsa_fixed_table_next(table, &position)) != NULL)
 	{
 		uint32_t	room = room_taken(entry, for_shares);
