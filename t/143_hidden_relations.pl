@@ -10,7 +10,7 @@ my $library = "$PostgreSQL::Test::Utils::tmp_check/hidden_relations.so";
 chomp(my $include = `pg_config --includedir-server`);
 
 plan skip_all => 'there is no C compiler' if system('cc --version >/dev/null 2>&1') != 0;
-system("cc -shared -fPIC -O1 -I$include -o $library test/hidden_relations.c") == 0
+system("cc -shared -fPIC -O1 -I$include -Isrc -o $library test/hidden_relations.c") == 0
   or die 'test/hidden_relations.c cannot be built';
 
 my $node = start_node('main', conf => qq(

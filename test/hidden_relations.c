@@ -26,6 +26,8 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "compat.h"
+
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -76,24 +78,13 @@ filter_walker(Node *node, void *context)
 	return expression_tree_walker(node, filter_walker, context);
 }
 
-#if PG_VERSION_NUM >= 190000
-#define PLANNER_PARAMETERS \
-	Query *query, const char *text, int options, ParamListInfo params, \
-	ExplainState *explain
-#define PLANNER_ARGUMENTS	query, text, options, params, explain
-#else
-#define PLANNER_PARAMETERS \
-	Query *query, const char *text, int options, ParamListInfo params
-#define PLANNER_ARGUMENTS	query, text, options, params
-#endif
-
 static PlannedStmt *
-hide(PLANNER_PARAMETERS)
+hide(TSA_PLANNER_PARAMETERS)
 {
 	if (hides || hides_always)
-		(void) filter_walker((Node *) query, NULL);
-	return next_planner ? next_planner(PLANNER_ARGUMENTS) :
-		standard_planner(PLANNER_ARGUMENTS);
+		(void) filter_walker((Node *) parse, NULL);
+	return next_planner ? next_planner(TSA_PLANNER_ARGUMENTS) :
+		standard_planner(TSA_PLANNER_ARGUMENTS);
 }
 
 void
