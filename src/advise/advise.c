@@ -42,6 +42,7 @@
 #include "advise/advise.h"
 #include "state/bounded.h"
 #include "state/printable.h"
+#include "state/settings.h"
 #include "state/state.h"
 #include "state/statement.h"
 
@@ -225,6 +226,7 @@ open_request(TsaState *state, AdviceRequest *request, TsaStatement *statement)
 	check_rights(request->target);
 	tsa_state_check("sample", AccessShareLock);
 	tsa_state_open(state);
+	tsa_plan_as_usual();
 	run_statement(request, statement);
 }
 

@@ -3,10 +3,11 @@
  * settings.c
  *	  Settings under which statements run that others may have to wait for.
  *
- * The caller chooses how the planner plans, and has it take hours for work
- * that takes a moment: without hash joins, say, or with code compiled for each
- * statement.  That is nobody else's business, unless others wait meanwhile:
- * for a background worker, or for a lock that a call has.
+ * The caller, or the owner of the database, chooses how the planner plans, and
+ * has it take hours for work that takes a moment: without hash joins, say, or
+ * with code compiled for each statement.  Others wait meanwhile: for a
+ * background worker, for a lock that a call has, or for advice in a database
+ * that is not theirs.
  *
  * Such a call must not wait for its client either.  A client that reads
  * nothing stops the server at the next message that does not fit into the
@@ -108,6 +109,16 @@ set_for_level(const char *name, const char *value)
 }
 
 /*
+ * Has statements planned as by default, until the present nest level of
+ * settings is closed.
+ */
+void
+tsa_plan_as_usual(void)
+{
+	tsa_set_planner(set_for_level);
+}
+
+/*
  * Has this session wait for neither its client nor odd plans, until the nest
  * level of settings that is returned is closed, or the transaction ends.
  */
@@ -116,7 +127,7 @@ tsa_hurry(void)
 {
 	int			level = NewGUCNestLevel();
 
-	tsa_set_planner(set_for_level);
+	tsa_plan_as_usual();
 	for (int i = 0; i < (int) lengthof(messages); i++)
 		if (GetConfigOption(messages[i][0], true, false) != NULL)
 			set_for_level(messages[i][0], messages[i][1]);

@@ -19,6 +19,7 @@ typedef void (*TsaSetter) (const char *name, const char *value);
 
 extern void tsa_set_planner(TsaSetter set);
 extern void tsa_set_reading(TsaSetter set);
+extern void tsa_plan_as_usual(void);
 extern int	tsa_fail_on_damage(void);
 extern int	tsa_hurry(void);
 extern void tsa_run_briefly(TsaAction action, void *arg);

@@ -32,6 +32,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/settings.h"
 #include "state/subtransaction.h"
 #include "tier/round.h"
 
@@ -102,6 +103,7 @@ tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 	List	   *moves = NIL;
 
 	tsa_journal_open(&journal);
+	tsa_plan_as_usual();
 	tsa_run(query, values, nulls, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
