@@ -111,7 +111,9 @@ LANGUAGE sql AS $$
 	FROM (SELECT array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a) AS relations,
 		array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f) AS places,
 		(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load) f
-	CROSS JOIN LATERAL tablespace_advisor.estimate_placement(f.relations, f.places, f.load) e
+	CROSS JOIN LATERAL tablespace_advisor.decide_placement(f.relations, f.places, f.load,
+		array(SELECT a.relation FROM relation_case a), 'regress_advise_fast', NULL, false, true, NULL) d
+	CROSS JOIN LATERAL (SELECT (d.estimate).*) e
 	WHERE e.destination = 'regress_advise_fast'
 	ORDER BY e.relation::text COLLATE "C"
 $$;
@@ -168,11 +170,13 @@ ROLLBACK;
 BEGIN;
 UPDATE relation_case SET reads_per_s = 12500, tablespace = 'regress_advise_fast'
 WHERE relation IN ('placed_a'::regclass, 'placed_b'::regclass);
-SELECT tablespace, device_reads_per_s, depth, device_us FROM tablespace_advisor.present_load(
+SELECT DISTINCT (d.here).tablespace, (d.here).device_reads_per_s, (d.here).depth, (d.here).device_us
+FROM tablespace_advisor.decide_placement(
 	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
 	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
-	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l))
-ORDER BY tablespace::text COLLATE "C";
+	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l),
+	array(SELECT a.relation FROM relation_case a), NULL, NULL, false, true, NULL) d
+ORDER BY tablespace;
 ROLLBACK;
 -- 4 pages/s of placed_a are written, of others as many as are read again, and each
 -- of their pages once in 300 s: 9.1 in all

@@ -67,10 +67,11 @@ SELECT l FROM tablespace_advisor.explain_advice('m_facts', array(SELECT a FROM m
 WHERE l ~ 'from the device';
 
 \echo -- a mean above the latency at that depth is a slower device
-SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
-	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction
-FROM tablespace_advisor.present_load(array(SELECT r FROM m_relations(true) r),
-	array(SELECT p FROM m_places() p), NULL) ORDER BY tablespace DESC;
+SELECT DISTINCT h.tablespace, round(h.depth::numeric, 2) AS depth, round(h.probed_us) AS probed,
+	round(h.device_us) AS device, round(h.device_reads_per_s) AS reads, round(h.time_correction::numeric, 2) AS correction
+FROM tablespace_advisor.decide_placement(array(SELECT r FROM m_relations(true) r), array(SELECT p FROM m_places() p),
+	NULL, array(SELECT r.relation FROM m_relations(true) r), NULL, NULL, false, true, NULL) d
+CROSS JOIN LATERAL (SELECT (d.here).*) h;
 
 \echo -- statements: what one call takes now and after the moves
 SELECT s.queryid, s.calls_per_s AS calls, s.mean_ms, round(s.read_ms) AS read_ms,

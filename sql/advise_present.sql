@@ -180,34 +180,6 @@ CROSS JOIN LATERAL tablespace_advisor.with_present_latency(
 			100, 1000, 8192000, 200000, 500, 4096000, 50000, 251000, 90000)::tablespace_advisor.tablespace_io_sample]) d
 		WHERE t.spcname = c.tablespace)) f
 WHERE c.tablespace = 'regress_present_slow' ORDER BY serial;
-\echo -- two reads in flight, and those of others; one disk serves one at a time, unless others have more:
-\echo -- there, and of other devices, the latency is the same with fewer
-CREATE FUNCTION places(serial boolean, in_flight float8)
-RETURNS TABLE (tablespace name, read_us float8, depths float8[], others float8)
-LANGUAGE sql AS $$
-	WITH fact AS (
-		SELECT array(SELECT jsonb_populate_record(ROW(f.*)::tablespace_advisor.tablespace_fact,
-					CASE WHEN f.tablespace = 'regress_present_slow' THEN jsonb_build_object('latency_from', 'counters',
-						'random_read_us', 5000, 'random_read_low_us', 4900, 'random_read_high_us', 5100,
-						'depths', '[1]'::jsonb, 'depth_read_us', '[5000]'::jsonb, 'is_serial', serial) ELSE '{}' END
-					|| jsonb_build_object('present_read_us', 5000, 'present_read_low_us', 4900,
-						'present_read_high_us', 5100, 'present_in_flight', in_flight))
-				FROM tablespace_case f) AS places,
-			array(SELECT jsonb_populate_record(ROW(a.*)::tablespace_advisor.relation_fact,
-				jsonb_build_object('reads_per_s', 40 * a.reads_per_s)) FROM relation_case a) AS relations,
-			(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load
-	)
-	SELECT p.tablespace, p.read_us, p.depths, round(p.others_in_flight::numeric, 2)
-	FROM fact
-	CROSS JOIN LATERAL tablespace_advisor.place_loads(relations, places, load) p
-	ORDER BY p.tablespace DESC
-$$;
-SELECT * FROM places(true, 3);
-SELECT * FROM places(false, 3);
-SELECT * FROM places(true, 6);
-SELECT * FROM places(true, NULL);
-DROP FUNCTION places;
-
 \echo -- in words
 SELECT line FROM tablespace_advisor.explain_advice('present', array(
 	SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row FROM judge(5000) j), false) line;

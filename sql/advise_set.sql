@@ -2,30 +2,6 @@
 SET allow_in_place_tablespaces = on;
 SET client_min_messages = warning;
 
-\echo -- four sessions that think 20 ms between two reads of a serial disk: half of the reads gone, all
-\echo -- of them gone to a fast one, and what one session reads waits for nobody; three requests of others stay
-CREATE FUNCTION latencies(sessions float8, later_reads float8[], VARIADIC places text[]) RETURNS float8[]
-LANGUAGE sql RETURN array(SELECT round(l) FROM unnest(tablespace_advisor.latencies_of_set(
-	sessions, places::tablespace_advisor.place_load[], later_reads)) l);
-\set serial '\'(disk,133.333,10000,"{1,2,4,8}","{5000,10000,20000,40000}",,,0)\''
-SELECT latencies(4, '{66.667}', :serial) AS half,
-	latencies(4, '{66.667}', '(disk,133.333,10000,{1},{5000},,,3)') AS beside_three,
-	latencies(4, '{0,133.333}', :serial, '(flash,0,,{1},{100},,,0)') AS all_there,
-	latencies(1, '{50}', '(disk,100,5000,"{1,2,4,8}","{5000,10000,20000,40000}",,,0)') AS alone;
-\set VERBOSITY terse
-SELECT latencies(4, '{1}', '(a,1,1,,,,,0)');
-SELECT latencies(4, '{1}', '(a,1,1,{},{},,,0)');
-SELECT latencies(4, '{1}', '(a,1,1,"{1,2}",{1},,,0)');
-SELECT latencies(4, '{1}', '(a,1,1,{1},{0},,,0)');
-SELECT latencies(4, '{-1}', '(a,1,1,{1},{1},,,0)');
-SELECT latencies(4, '{1}', '(a,1,1,{1},{1},,,-1)');
-SELECT latencies(4, '{1}', '(a,NaN,1,{1},{1},,,0)');
-SELECT latencies(4, '{1,2}', '(a,1,1,{1},{1},,,0)');
-SELECT latencies(4, '{1}', NULL);
-SELECT latencies('NaN', '{0}', '(a,1,1,{1},{1},,,0)') AS nobody, latencies('infinity', '{0}', '(a,1,1,{1},{1},,,0)') AS everybody;
-DROP FUNCTION latencies;
-\set VERBOSITY default
-
 -- four relations read alike by four sessions from a serial disk, half of their time
 CREATE TABLE set_a (a int);
 CREATE TABLE set_b (a int);

@@ -1,8 +1,8 @@
 /*
  * src/advise/estimate.sql
  *
- * The cost of reading relations where they are, and elsewhere, from facts alone
- * (advice_types.sql): judge.c.  docs/advice.md has the formulas.
+ * Types of estimates and decisions that judge.c makes of facts
+ * (advice_types.sql).  docs/advice.md has the formulas.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -23,46 +23,6 @@ CREATE TYPE tablespace_advisor.load_estimate AS (
 );
 COMMENT ON TYPE tablespace_advisor.load_estimate IS
 	'times of a read under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves its pages; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by the server''s timing; cached_us: a read that the system''s cache serves; cache_exponent: the exponent of the share of a relation''s pages that the system''s cache does not hold, cache_correction: its factor then, which give the share of reads that reach the device, time_correction: the factor of their latency, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
-
-CREATE FUNCTION tablespace_advisor.present_load(
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
-RETURNS SETOF tablespace_advisor.load_estimate
-LANGUAGE C IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_present_load';
-COMMENT ON FUNCTION tablespace_advisor.present_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'per tablespace the time of a read under the load, from measured waits or else from counters, of all relations that are read. Errors: 2202E, 22023 no curve';
-
-CREATE TYPE tablespace_advisor.place_load AS (
-	tablespace name,
-	reads_per_s float8,
-	read_us float8,
-	depths float8[],
-	latencies_us float8[],
-	later_reads_per_s float8,
-	later_us float8,
-	others_in_flight float8
-);
-COMMENT ON TYPE tablespace_advisor.place_load IS
-	'reads from the device under a tablespace: reads per second, the time of one now (NULL: nothing is read) and at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and the time of one then; others_in_flight: reads of others under way there';
-
-CREATE FUNCTION tablespace_advisor.place_loads(
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
-RETURNS SETOF tablespace_advisor.place_load
-LANGUAGE C IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_place_loads';
-COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'the reads of each tablespace of which something was measured, from facts on all relations. Errors: as of present_load()';
-
-CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, places tablespace_advisor.place_load[], later_reads float8[])
-RETURNS float8[]
-LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_latencies_of_set';
-COMMENT ON FUNCTION tablespace_advisor.latencies_of_set(float8, tablespace_advisor.place_load[], float8[]) IS
-	'microseconds that a read of each place takes if so many sessions in all do the work of now with so many reads per second there (later_reads, one for each place). Errors: 2202E lists of different length, 22004 nulls in them, 22023 no curve, one that does not rise or is not positive, negative numbers';
 
 CREATE TYPE tablespace_advisor.placement_estimate AS (
 	relation regclass,
@@ -92,18 +52,6 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
 	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight of this database; probed_us: the latter as probed, which is less where others are in the way; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what a copy takes there, bloat included; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long; relief_ms_per_s: the part of the saving that others on that device have';
-
-CREATE FUNCTION tablespace_advisor.estimate_placement(
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact,
-	with_all boolean DEFAULT true,
-	named name DEFAULT NULL)
-RETURNS SETOF tablespace_advisor.placement_estimate
-LANGUAGE C IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_estimate_placement';
-COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, boolean, name) IS
-	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time. Errors: as of present_load()';
 
 CREATE TYPE tablespace_advisor.placement_decision AS (
 	rank int,

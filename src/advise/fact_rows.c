@@ -96,20 +96,6 @@ tsa_add_truth(TsaRow *row, TsaTruth truth)
 	tsa_add_datum(row, BoolGetDatum(truth == TSA_TRUE), truth == TSA_NOT_KNOWN);
 }
 
-/* Adds an array of float8. */
-void
-tsa_add_numbers(TsaRow *row, const double *numbers, int n)
-{
-	Datum	   *elements = palloc((n + 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		elements[i] = Float8GetDatum(numbers[i]);
-	tsa_add_datum(row,
-				  PointerGetDatum(construct_array(elements, n, FLOAT8OID, 8,
-												  FLOAT8PASSBYVAL,
-												  TYPALIGN_DOUBLE)), false);
-}
-
 /* The name of a place; NULL: none. */
 const char *
 tsa_place_name(const TsaPlacement *p, int place)

@@ -35,7 +35,6 @@ extern void tsa_add_name(TsaRow *row, const char *name);
 extern void tsa_add_oid(TsaRow *row, Oid oid);
 extern void tsa_add_int(TsaRow *row, int number);
 extern void tsa_add_truth(TsaRow *row, TsaTruth truth);
-extern void tsa_add_numbers(TsaRow *row, const double *numbers, int n);
 extern const char *tsa_place_name(const TsaPlacement *p, int place);
 extern void tsa_add_places(TsaRow *row, const TsaPlacement *p, const bool *set);
 extern void tsa_put_row(FunctionCallInfo fcinfo, TsaRow *row);

@@ -146,7 +146,7 @@ typedef struct TsaPlaceState
 	double		demand_ms;		/* of all relations there */
 	double		wait_ms;
 	bool		is_known;		/* something was measured there */
-	TsaStation	station;		/* see the type place_load */
+	TsaStation	station;		/* reads now, all that reach the device */
 	double		later_us;		/* NAN: not known */
 } TsaPlaceState;
 

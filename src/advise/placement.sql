@@ -22,7 +22,7 @@ LANGUAGE C STABLE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'tsa_decide_placement';
 COMMENT ON FUNCTION tablespace_advisor.decide_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, regclass[], name, bigint, boolean, boolean, text) IS
-	'the decision on each relation considered, moves first; bottleneck: see other_bottleneck(), other arguments: see judge_placement(). Errors: 2202E, 22023 no curve, 54000 too many devices, 53200 out of memory';
+	'the decision on each relation considered, moves first; bottleneck: see other_bottleneck(), other arguments: see judge_placement(). Errors: 22023 no curve, 54000 too many devices, 53200 out of memory';
 
 CREATE FUNCTION tablespace_advisor.decision_statement(d tablespace_advisor.placement_decision)
 RETURNS text

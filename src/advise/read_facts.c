@@ -190,41 +190,40 @@ place_of(const TsaPlacement *p, Datum name)
 }
 
 /* Elements of an array of float8.  Fails (22023) if some are null. */
-double *
-tsa_read_numbers(ArrayType *array, const char *name, int *n)
+static double *
+read_numbers(Datum datum, int *n)
 {
+	ArrayType  *array = DatumGetArrayTypePCopy(datum);
+
 	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" must be a list without null elements", name)));
+				 errmsg("a curve must be lists without null elements")));
 	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	return (double *) ARR_DATA_PTR(array);
 }
 
 /*
- * A curve of two arrays of one length (2202E).  Fails (22023) unless depths
- * rise and latencies are positive.
+ * A curve.  Fails (22023) unless there is a latency for each depth, depths rise
+ * and latencies are positive.
  */
-TsaCurve
-tsa_read_curve(ArrayType *depths, ArrayType *latencies_us)
+static TsaCurve
+read_curve(Datum depths, Datum latencies_us)
 {
 	TsaCurve	curve;
 	int			nlatencies;
+	bool		is_curve;
 
-	curve.depth = tsa_read_numbers(depths, "depths", &curve.n);
-	curve.us = tsa_read_numbers(latencies_us, "latencies_us", &nlatencies);
-	if (curve.n != nlatencies)
+	curve.depth = read_numbers(depths, &curve.n);
+	curve.us = read_numbers(latencies_us, &nlatencies);
+	is_curve = curve.n == nlatencies;
+	for (int i = 0; i < curve.n && is_curve; i++)
+		is_curve = curve.us[i] > 0 &&
+			curve.depth[i] > (i > 0 ? curve.depth[i - 1] : 0);
+	if (!is_curve)
 		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("\"depths\" and \"latencies_us\" must have the same length")));
-	for (int i = 0; i < curve.n; i++)
-	{
-		if (!(curve.us[i] > 0) || !(curve.depth[i] > 0) ||
-			(i > 0 && !(curve.depth[i] > curve.depth[i - 1])))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("depths must rise and latencies be positive")));
-	}
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("depths must rise and latencies be positive")));
 	return curve;
 }
 
@@ -254,9 +253,7 @@ read_place(const TsaFactRow *row, TsaPlaceFact *f)
 	f->random_read_low_us = tsa_number_of(row, P_RANDOM_LOW_US);
 	f->random_read_high_us = tsa_number_of(row, P_RANDOM_HIGH_US);
 	if (!row->nulls[P_DEPTHS] && !row->nulls[P_DEPTH_US])
-		f->curve =
-			tsa_read_curve(DatumGetArrayTypePCopy(row->values[P_DEPTHS]),
-						   DatumGetArrayTypePCopy(row->values[P_DEPTH_US]));
+		f->curve = read_curve(row->values[P_DEPTHS], row->values[P_DEPTH_US]);
 	f->cached_read_us = tsa_number_of(row, P_CACHED_US);
 	f->sequential_page_us = tsa_number_of(row, P_PAGE_US);
 	f->sequential_write_page_us = tsa_number_of(row, P_WRITE_PAGE_US);

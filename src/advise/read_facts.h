@@ -42,8 +42,6 @@ extern double tsa_number_of(const TsaFactRow *row, int column);
 extern double tsa_big_number_of(const TsaFactRow *row, int column);
 extern TsaTruth tsa_truth_of(const TsaFactRow *row, int column);
 extern Oid	tsa_oid_of(const TsaFactRow *row, int column);
-extern double *tsa_read_numbers(ArrayType *array, const char *name, int *n);
-extern TsaCurve tsa_read_curve(ArrayType *depths, ArrayType *latencies_us);
 extern int	tsa_place_by_name(const TsaPlacement *p, const char *name);
 extern void tsa_read_facts(FunctionCallInfo fcinfo, int relations,
 						   int tablespaces, int load, TsaFacts *facts);

@@ -16,7 +16,7 @@ RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
 LANGUAGE C STRICT STABLE
 AS 'MODULE_PATHNAME', 'tsa_curve_of';
 COMMENT ON FUNCTION tablespace_advisor.curve_of(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, int) IS
-	'placement_curve() from facts handed over. Errors: as of present_load(), 54000 too many devices, 53200 out of memory';
+	'placement_curve() from facts handed over. Errors: 22023 no curve, 54000 too many devices, 53200 out of memory';
 
 CREATE FUNCTION tablespace_advisor.gather_curve(caller oid, of_tablespace name, steps int)
 RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,

@@ -273,6 +273,45 @@ test_forecast(void)
 	   "so the move saves more than its own time");
 }
 
+/*
+ * The curve of a disk known by its counters only, with two reads of this
+ * database in flight: "depth" is that of its one point.
+ */
+static bool
+is_station(bool is_serial, double in_flight, double depth, double others)
+{
+	TsaRelationFact relations[] = {heap(1, 0, 400)};
+	TsaPlacement *p = make_placement(relations, 1);
+	const TsaStation *disk;
+
+	p->places[0].is_serial = is_serial;
+	p->places[0].latency_from = TSA_FROM_COUNTERS;
+	p->places[0].present_read_us = 5000;
+	p->places[0].present_read_low_us = 4900;
+	p->places[0].present_read_high_us = 5100;
+	p->places[0].curve.n = 1;
+	for (int i = 0; i < 2; i++)
+		p->places[i].present_in_flight = in_flight;
+	judge_all(p);
+	disk = &p->states[0].station;
+	return disk->us == 5000 && disk->curve.n == 1 &&
+		is_near(disk->curve.depth[0], depth) &&
+		is_near(disk->others_in_flight, others) &&
+		isnan(p->states[1].station.us) &&
+		p->states[1].station.curve.n == 4 &&
+		p->states[1].station.others_in_flight == tsa_or(in_flight, 0);
+}
+
+static void
+test_stations(void)
+{
+	ok(is_station(true, 3, 1, 1), "one disk serves one at a time");
+	ok(is_station(true, 6, 6, 4),
+	   "unless others have more in flight: the latency is the same with fewer");
+	ok(is_station(false, 3, 3, 1), "so is that of other devices");
+	ok(is_station(true, NAN, 1, 0), "nothing known of others");
+}
+
 static void
 test_evictions(void)
 {
@@ -322,6 +361,7 @@ main(void)
 	test_index_findings();
 	test_choice();
 	test_forecast();
+	test_stations();
 	test_evictions();
 	test_rooms();
 	return done_testing();
