@@ -26,19 +26,6 @@ ORDER BY r.relation::regclass::text COLLATE "C";
 SELECT DISTINCT source FROM tablespace_advisor.observed_activity();
 SELECT pg_stat_force_next_flush();
 CALL sample_activity();
--- which of a hundred thousand tables are uncounted takes no loop over these for each
-DO $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXPLAIN (VERBOSE, COSTS OFF)
-		SELECT vacuums, analyzes FROM tablespace_advisor.relation_counter
-	LOOP
-		IF line LIKE '%hashed SubPlan%hashed SubPlan%' THEN
-			RAISE NOTICE 'hashed';
-		END IF;
-	END LOOP;
-END $$;
 SELECT count(*) FROM tablespace_advisor.relation_sample;
 SELECT DISTINCT source FROM tablespace_advisor.observed_activity();
 

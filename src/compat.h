@@ -608,8 +608,18 @@ tsa_bulk_extend_limit(void)
 #endif
 }
 
-/* 16 renamed the counters of a relation; they are the session's own. */
 #include "pgstat.h"
+
+/* 16 renamed the counts of what autovacuum did. */
+#if PG_VERSION_NUM < 160000
+#define tsa_autovacuums(entry)		((entry)->autovac_vacuum_count)
+#define tsa_autoanalyzes(entry)		((entry)->autovac_analyze_count)
+#else
+#define tsa_autovacuums(entry)		((entry)->autovacuum_count)
+#define tsa_autoanalyzes(entry)		((entry)->autoanalyze_count)
+#endif
+
+/* 16 renamed the counters of a relation; they are the session's own. */
 
 static inline bool
 tsa_relation_counts(const PgStat_TableStatus *status, uint64 *fetched,

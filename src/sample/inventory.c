@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * inventory.c
- *	  The relations of this database and the tables they belong to.
+ *	  The relations of this database, the tables they belong to, and their
+ *	  statistics.
  *
  * One pass over pg_class and one over pg_index, in the snapshot of the query,
  * take less time than joins or look-ups, of few relations, too.  No relation is
@@ -24,14 +25,26 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "compat.h"
+#include "sample/file_bytes.h"
 #include "sample/inventory.h"
 
 PG_FUNCTION_INFO_V1(tsa_inventory_of);
+PG_FUNCTION_INFO_V1(tsa_counters_of);
+
+/* Columns of relation_counter; the first are those of relation_inventory. */
+enum
+{
+	RELATION, HEAP, KIND, TABLESPACE, FILENODE, INDEXED, READS, HITS, SCANS,
+	TUPLES_READ, INSERTED, UPDATED, HOT_UPDATED, DELETED, VACUUMS, ANALYZES,
+	SIZE, COLUMNS
+};
 
 /* Calls a function for each row of a catalog. */
 static void
@@ -145,23 +158,41 @@ tsa_table_of(HTAB *relations, const TsaRelation *relation)
 	return unconstify(TsaRelation *, r);
 }
 
-/* Marks the tables that the relations of an array, oid[], belong to. */
-void
-tsa_ask_for_tables(HTAB *relations, ArrayType *members)
+/* The relations of an array, oid[], that there are; *n: how many. */
+static TsaRelation **
+find_relations(HTAB *relations, ArrayType *members, int *n)
 {
+	TsaRelation **found;
 	Datum	   *oids;
 	bool	   *nulls;
-	int			n;
+	int			noids;
 
 	deconstruct_array(members, OIDOID, sizeof(Oid), true, TYPALIGN_INT,
-					  &oids, &nulls, &n);
-	for (int i = 0; i < n; i++)
+					  &oids, &nulls, &noids);
+	found = palloc((noids + 1) * sizeof(TsaRelation *));
+	*n = 0;
+	for (int i = 0; i < noids; i++)
 	{
 		TsaRelation *r = nulls[i] ? NULL :
 		tsa_find_relation(relations, DatumGetObjectId(oids[i]));
 
 		if (r != NULL)
-			r = tsa_table_of(relations, r);
+			found[(*n)++] = r;
+	}
+	return found;
+}
+
+/* Marks the tables that the relations of an array, oid[], belong to. */
+void
+tsa_ask_for_tables(HTAB *relations, ArrayType *members)
+{
+	int			n;
+	TsaRelation **found = find_relations(relations, members, &n);
+
+	for (int i = 0; i < n; i++)
+	{
+		TsaRelation *r = tsa_table_of(relations, found[i]);
+
 		if (r != NULL)
 			r->is_asked_for = true;
 	}
@@ -187,29 +218,64 @@ make_row(HTAB *relations, const TsaRelation *r, bool of_some, Datum *kinds,
 	if (r->persistence == RELPERSISTENCE_TEMP || !OidIsValid(r->filenode) ||
 		r->oid < FirstNormalObjectId)
 		return false;
-	values[0] = ObjectIdGetDatum(r->oid);
-	values[1] = ObjectIdGetDatum(table->oid);
-	values[2] = kinds[(is_toast ? 2 : 0) + (indexed != NULL ? 1 : 0)];
-	values[3] = ObjectIdGetDatum(r->tablespace);
-	values[4] = ObjectIdGetDatum(r->filenode);
-	values[5] = ObjectIdGetDatum(r->indexed);
-	nulls[5] = !OidIsValid(r->indexed);
+	values[RELATION] = ObjectIdGetDatum(r->oid);
+	values[HEAP] = ObjectIdGetDatum(table->oid);
+	values[KIND] = kinds[(is_toast ? 2 : 0) + (indexed != NULL ? 1 : 0)];
+	values[TABLESPACE] = ObjectIdGetDatum(r->tablespace);
+	values[FILENODE] = ObjectIdGetDatum(r->filenode);
+	values[INDEXED] = ObjectIdGetDatum(r->indexed);
+	nulls[INDEXED] = !OidIsValid(r->indexed);
 	return true;
 }
 
-/* inventory_of(members); members NULL: all relations */
-Datum
-tsa_inventory_of(PG_FUNCTION_ARGS)
+/*
+ * The counters of a relation, of maintenance those of the table or TOAST table,
+ * and of changes, too, if "of_table"; zeros where the statistics have none.
+ */
+static void
+add_counters(HTAB *relations, const TsaRelation *r, bool of_table,
+			 Datum *values)
+{
+	static const PgStat_StatTabEntry none;
+	const TsaRelation *table = OidIsValid(r->indexed) ?
+	tsa_find_relation(relations, r->indexed) : r;
+	const PgStat_StatTabEntry *s = pgstat_fetch_stat_tabentry(r->oid);
+	const PgStat_StatTabEntry *t = table == r ? s :
+	pgstat_fetch_stat_tabentry(table->oid);
+	const PgStat_StatTabEntry *changes;
+
+	s = s ? s : &none;
+	t = t ? t : &none;
+	changes = of_table ? t : s;
+	values[READS] = Int64GetDatum(s->blocks_fetched - s->blocks_hit);
+	values[HITS] = Int64GetDatum(s->blocks_hit);
+	values[SCANS] = Int64GetDatum(s->numscans);
+	values[TUPLES_READ] = Int64GetDatum(s->tuples_returned);
+	values[INSERTED] = Int64GetDatum(changes->tuples_inserted);
+	values[UPDATED] = Int64GetDatum(changes->tuples_updated);
+	values[HOT_UPDATED] = Int64GetDatum(changes->tuples_hot_updated);
+	values[DELETED] = Int64GetDatum(changes->tuples_deleted);
+	values[VACUUMS] = Int64GetDatum(t->vacuum_count + tsa_autovacuums(t) -
+									table->is_vacuumed);
+	values[ANALYZES] = Int64GetDatum(t->analyze_count + tsa_autoanalyzes(t) -
+									 table->is_analyzed);
+}
+
+/*
+ * Returns the rows of relation_inventory, or of relation_counter with sizes or
+ * without, on all relations or on those of some tables.
+ */
+static Datum
+put_rows(FunctionCallInfo fcinfo, HTAB *relations, bool with_counters,
+		 bool with_sizes)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	HTAB	   *relations = tsa_read_relations();
-	bool		of_some = !PG_ARGISNULL(0);
 	Datum		kinds[4];
 	HASH_SEQ_STATUS scan;
 	TsaRelation *r;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (of_some)
+	if (!PG_ARGISNULL(0))
 		tsa_ask_for_tables(relations, PG_GETARG_ARRAYTYPE_P(0));
 	kinds[0] = CStringGetTextDatum("heap");
 	kinds[1] = CStringGetTextDatum("index");
@@ -218,14 +284,48 @@ tsa_inventory_of(PG_FUNCTION_ARGS)
 	hash_seq_init(&scan, relations);
 	while ((r = hash_seq_search(&scan)) != NULL)
 	{
-		Datum		values[6];
-		bool		nulls[6] = {0};
+		Datum		values[COLUMNS];
+		bool		nulls[COLUMNS] = {0};
+		int64		bytes = -1;
 
 		CHECK_FOR_INTERRUPTS();
-		if (make_row(relations, r, of_some, kinds, values, nulls))
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
-								 nulls);
+		if (!make_row(relations, r, !PG_ARGISNULL(0), kinds, values, nulls))
+			continue;
+		if (with_counters)
+			add_counters(relations, r, with_sizes, values);
+		if (with_sizes)
+			bytes = tsa_file_bytes(r->tablespace, r->filenode,
+								   r->relkind != RELKIND_INDEX,
+								   r->persistence != RELPERSISTENCE_PERMANENT);
+		values[SIZE] = Int64GetDatum(bytes);
+		nulls[SIZE] = bytes < 0;
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
 	}
 	hash_destroy(relations);
 	return (Datum) 0;
+}
+
+/* inventory_of(members); members NULL: all relations */
+Datum
+tsa_inventory_of(PG_FUNCTION_ARGS)
+{
+	return put_rows(fcinfo, tsa_read_relations(), false, false);
+}
+
+/* counters_of(members, with_sizes, vacuumed, analyzed) */
+Datum
+tsa_counters_of(PG_FUNCTION_ARGS)
+{
+	HTAB	   *relations = tsa_read_relations();
+	TsaRelation **found;
+	int			n;
+
+	found = find_relations(relations, PG_GETARG_ARRAYTYPE_P(2), &n);
+	for (int i = 0; i < n; i++)
+		found[i]->is_vacuumed = true;
+	found = find_relations(relations, PG_GETARG_ARRAYTYPE_P(3), &n);
+	for (int i = 0; i < n; i++)
+		found[i]->is_analyzed = true;
+	return put_rows(fcinfo, relations, true, PG_GETARG_BOOL(1));
 }

@@ -86,32 +86,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.uncounted_maintenance() IS
 	'tables of this database that were vacuumed or analyzed by a process with reads that the counters do not have yet';
 
-CREATE FUNCTION tablespace_advisor.vacuum_count(
-	relation oid,
-	is_uncounted boolean)
-RETURNS bigint
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation)
-		- is_uncounted::int;
-END;
-
-COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid, boolean) IS
-	'how often a table was vacuumed, by hand or not, since counters began; is_uncounted: without the last time';
-
-CREATE FUNCTION tablespace_advisor.analyze_count(
-	relation oid,
-	is_uncounted boolean)
-RETURNS bigint
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation)
-		- is_uncounted::int;
-END;
-
-COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid, boolean) IS
-	'how often a table was analyzed, by hand or not, since counters began; is_uncounted: without the last time';
-
 /*
  * PostgreSQL 15 counts each block that a relation grows by as read, though nothing
  * is read.  A rewritten relation has grown without that.
@@ -132,26 +106,24 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.blocks_not_read(oid, oid, bigint, bigint) IS
 	'blocks that the server counted as read because the relation grew by them, from its file and its bytes at two moments';
 
-/* IN: hashed, as there may be as many of these tables as there are tables. */
+CREATE FUNCTION tablespace_advisor.counters_of(
+	members oid[],
+	with_sizes boolean,
+	vacuumed oid[],
+	analyzed oid[])
+RETURNS TABLE (relation oid, heap oid, kind text, tablespace oid, filenode oid, indexed oid,
+	reads bigint, hits bigint, scans bigint, tuples_read bigint, inserted bigint,
+	updated bigint, hot_updated bigint, deleted bigint, vacuums bigint, analyzes bigint,
+	size_bytes bigint)
+LANGUAGE C VOLATILE ROWS 10000
+AS 'MODULE_PATHNAME', 'tsa_counters_of';
+
+COMMENT ON FUNCTION tablespace_advisor.counters_of(oid[], boolean, oid[], oid[]) IS
+	'inventory_of() with counters; vacuums and analyzes are those of the table, less one for tables of the lists (see uncounted_maintenance()); with_sizes: inserted to deleted, too, are the table''s, else size_bytes is NULL';
+
 CREATE VIEW tablespace_advisor.relation_counter AS
-SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
-	pg_stat_get_blocks_fetched(i.relation)
-		- pg_stat_get_blocks_hit(i.relation) AS reads,
-	pg_stat_get_blocks_hit(i.relation) AS hits,
-	pg_stat_get_numscans(i.relation) AS scans,
-	pg_stat_get_tuples_returned(i.relation) AS tuples_read,
-	pg_stat_get_tuples_inserted(i.relation) AS inserted,
-	pg_stat_get_tuples_updated(i.relation) AS updated,
-	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
-	pg_stat_get_tuples_deleted(i.relation) AS deleted,
-	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation),
-		coalesce(i.indexed, i.relation) IN (SELECT unnest(u.vacuumed)
-			FROM tablespace_advisor.uncounted_maintenance() u)) AS vacuums,
-	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation),
-		coalesce(i.indexed, i.relation) IN (SELECT unnest(u.analyzed)
-			FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes,
-	tablespace_advisor.file_bytes(i.tablespace, i.filenode) AS size_bytes
-FROM tablespace_advisor.relation_inventory i;
+SELECT c.* FROM tablespace_advisor.uncounted_maintenance() u
+CROSS JOIN LATERAL tablespace_advisor.counters_of(NULL, true, u.vacuumed, u.analyzed) c;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
 	'relation_inventory with the counters of the statistics as they are now, see relation_sample and sampled_relation';
@@ -179,6 +151,5 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.inventory_of, tablespace_advisor.uncounted_maintenance,
-	tablespace_advisor.vacuum_count, tablespace_advisor.analyze_count,
-	tablespace_advisor.blocks_not_read
+	tablespace_advisor.counters_of, tablespace_advisor.blocks_not_read
 	TO pg_monitor;

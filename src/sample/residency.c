@@ -31,9 +31,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
-#include "common/relpath.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/buf_internals.h"
@@ -46,9 +44,8 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "probe/devices.h"
 #include "sample/cached_pages.h"
-#include "state/file_error.h"
+#include "sample/file_bytes.h"
 
 /*
  * The system's cache is asked about so many bytes at a time.  Small, so that
@@ -58,8 +55,6 @@
 
 /* Buffer headers between two looks for interrupts */
 #define HEADERS_PER_CHECK	8192
-
-#define SEGMENT_BYTES	((int64) RELSEG_SIZE * BLCKSZ)
 
 /* One relation that was asked for. */
 typedef struct Residency
@@ -73,88 +68,7 @@ typedef struct Residency
 	double		only_blocks;	/* of these those not in shared buffers */
 } Residency;
 
-PG_FUNCTION_INFO_V1(file_bytes);
 PG_FUNCTION_INFO_V1(relations_residency);
-
-/*
- * Path of the main fork of a relation in this database, relative to the data
- * directory.
- */
-static void
-make_path(char *path, RelFileLocator locator)
-{
-	Oid			tablespace = tsa_locator_tablespace(locator);
-	char	   *directory = tsa_get_tablespace_path(tablespace);
-	bool		is_default = tablespace == DEFAULTTABLESPACE_OID;
-
-	snprintf(path, MAXPGPATH, "%s/%s%s%u/%u", directory,
-			 is_default ? "" : TABLESPACE_VERSION_DIRECTORY,
-			 is_default ? "" : "/", MyDatabaseId,
-			 tsa_locator_number(locator));
-	pfree(directory);
-}
-
-/* Makes a path that of a segment; "length" is its length without that. */
-static void
-name_segment(char *path, size_t length, int segment)
-{
-	if (segment > 0)
-		snprintf(path + length, MAXPGPATH - length, ".%d", segment);
-}
-
-/* Bytes of a fork; -1 if it has no file.  "path" is that of the main fork. */
-static int64
-get_fork_bytes(const char *path, ForkNumber fork)
-{
-	char		name[MAXPGPATH];
-	struct stat status;
-	int64		bytes = -1;
-	size_t		length;
-
-	strlcpy(name, path, MAXPGPATH);
-	if (fork != MAIN_FORKNUM)
-	{
-		strlcat(name, "_", MAXPGPATH);
-		strlcat(name, forkNames[fork], MAXPGPATH);
-	}
-	length = strlen(name);
-	for (int segment = 0;; segment++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		name_segment(name, length, segment);
-		if (stat(name, &status) != 0)
-		{
-			if (errno != ENOENT)
-				ereport(ERROR,
-						(tsa_errcode_for_file_access(),
-						 errmsg("could not stat file \"%s\": %m", name)));
-			return bytes;
-		}
-		bytes = Max(bytes, 0) + status.st_size;
-		if (status.st_size < SEGMENT_BYTES)
-			return bytes;
-	}
-}
-
-/* file_bytes(tablespace oid, filenode oid), see inventory.sql */
-Datum
-file_bytes(PG_FUNCTION_ARGS)
-{
-	char		path[MAXPGPATH];
-	int64		bytes;
-
-	/* made once: advice asks for the sizes of thousands of relations */
-	make_path(path, tsa_make_locator(PG_GETARG_OID(0), MyDatabaseId,
-									 PG_GETARG_OID(1)));
-	bytes = get_fork_bytes(path, MAIN_FORKNUM);
-	if (bytes < 0)
-		PG_RETURN_NULL();
-	/* an empty relation has no other forks, but for an init fork */
-	for (ForkNumber fork = FSM_FORKNUM; bytes > 0 && fork <= MAX_FORKNUM;
-		 fork++)
-		bytes += Max(get_fork_bytes(path, fork), 0);
-	PG_RETURN_INT64(bytes);
-}
 
 /*
  * Where the files of a relation are.  False if it has none in this database:
@@ -296,8 +210,8 @@ examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
 	int			fd;
 	bool		known = true;
 
-	make_path(path, entry->locator);
-	name_segment(path, strlen(path), segment);
+	tsa_make_file_path(path, entry->locator);
+	tsa_name_segment(path, strlen(path), segment);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return errno == ENOENT;
@@ -312,7 +226,7 @@ examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
 		CHECK_FOR_INTERRUPTS();
 		known = tsa_look_at_pages(fd, offset, length, pages);
 		if (known)
-			count_piece(entry, count, segment * SEGMENT_BYTES + offset,
+			count_piece(entry, count, segment * TSA_SEGMENT_BYTES + offset,
 						length, pages);
 	}
 	CloseTransientFile(fd);
@@ -330,9 +244,9 @@ count_system_blocks(Residency *entry, int64 max_bytes, unsigned char *pages)
 	CacheCount	count = {0};
 	double		scale;
 
-	for (int64 at = 0; at < entry->file_bytes; at += SEGMENT_BYTES)
-		if (!examine_segment(entry, at / SEGMENT_BYTES,
-							 Min(SEGMENT_BYTES, entry->file_bytes - at), step,
+	for (int64 at = 0; at < entry->file_bytes; at += TSA_SEGMENT_BYTES)
+		if (!examine_segment(entry, at / TSA_SEGMENT_BYTES,
+							 Min(TSA_SEGMENT_BYTES, entry->file_bytes - at), step,
 							 pages, &count))
 			return;
 	scale = count.examined == 0 ? 0 :
@@ -399,8 +313,8 @@ relations_residency(PG_FUNCTION_ARGS)
 		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
 		if (known)
 			continue;
-		make_path(path, locator);
-		entries[i]->file_bytes = get_fork_bytes(path, MAIN_FORKNUM);
+		tsa_make_file_path(path, locator);
+		entries[i]->file_bytes = tsa_fork_bytes(path, MAIN_FORKNUM);
 		entries[i]->shared = NULL;
 		entries[i]->shared_blocks = entries[i]->shared_size = 0;
 		entries[i]->cache_blocks = -1;

@@ -142,21 +142,17 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
-		/* without facts that are looked up for changed tables only */
-		SELECT c.relation, c.kind, c.tablespace, c.filenode,
-			coalesce(c.indexed, c.relation) AS maintained,
-			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
-			c.hot_updated, c.deleted
-		FROM tablespace_advisor.relation_counter c
-	), uncounted AS MATERIALIZED (
-		SELECT u.* FROM tablespace_advisor.uncounted_maintenance() u
+		/* without sizes, which are looked up for changed tables only */
+		SELECT c.* FROM tablespace_advisor.uncounted_maintenance() u
+		CROSS JOIN LATERAL tablespace_advisor.counters_of(
+			NULL, false, u.vacuumed, u.analyzed) c
 	)
 	SELECT p.kind, f.keeps = 1,
 		o.filenode IS NOT DISTINCT FROM p.filenode, o.system_cached,
 		ROW(p.relation, p.tablespace, p.filenode, o.filenode_since,
 			o.counted_since, z.size_bytes, p.reads, p.hits, p.scans,
 			p.tuples_read, p.inserted, p.updated, p.hot_updated, p.deleted,
-			NULL, m.vacuums, m.analyzes)::tablespace_advisor.sampled_relation,
+			NULL, p.vacuums, p.analyzes)::tablespace_advisor.sampled_relation,
 		greatest(0, p.reads - f.keeps * coalesce(o.reads, 0)
 			- tablespace_advisor.blocks_not_read(o.filenode, p.filenode,
 				o.size_bytes, z.size_bytes)),
@@ -167,8 +163,8 @@ AS $$
 		p.updated - f.keeps * coalesce(o.updated, 0),
 		p.hot_updated - f.keeps * coalesce(o.hot_updated, 0),
 		p.deleted - f.keeps * coalesce(o.deleted, 0),
-		greatest(0, m.vacuums - f.keeps * o.vacuums),
-		greatest(0, m.analyzes - f.keeps * o.analyzes)
+		greatest(0, p.vacuums - f.keeps * o.vacuums),
+		greatest(0, p.analyzes - f.keeps * o.analyzes)
 	FROM present p
 	LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
 	CROSS JOIN LATERAL
@@ -181,11 +177,6 @@ AS $$
 	CROSS JOIN LATERAL
 		(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
 			AS size_bytes) z
-	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.vacuum_count(p.maintained, p.maintained
-				IN (SELECT unnest(u.vacuumed) FROM uncounted u)) AS vacuums,
-			tablespace_advisor.analyze_count(p.maintained, p.maintained
-				IN (SELECT unnest(u.analyzed) FROM uncounted u)) AS analyzes) m
 	WHERE (f.keeps = 0
 			OR p.reads <> o.reads OR p.hits <> o.hits
 			OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
