@@ -1,23 +1,6 @@
 /* Copyright (c) 2026, The tablespace_advisor developers */
 
 /* src/advise/evidence.sql: the evidence for a row of advice */
-CREATE FUNCTION tablespace_advisor.window_evidence(load tablespace_advisor.load_fact)
-RETURNS jsonb
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT jsonb_build_object('source', load.source,
-		'start', load.window_start, 'end', load.window_end,
-		'seconds', load.seconds, 'intervals', load.intervals,
-		'was_reset', load.was_reset, 'snapshots', load.snapshots,
-		'reading_snapshots', load.reading_snapshots,
-		'active_sessions', load.active_sessions,
-		'reading_sessions', load.reading_sessions, 'waits', load.waits,
-		'timed_read_us', load.timed_read_us, 'standbys', load.standbys,
-		'moved_at', load.moved_at, 'other_waits', load.other_waits);
-END;
-COMMENT ON FUNCTION tablespace_advisor.window_evidence(tablespace_advisor.load_fact) IS
-	'the window and the activity of sessions in it, from the evidence';
-
 CREATE FUNCTION tablespace_advisor.row_evidence(
 	d tablespace_advisor.placement_decision,
 	load tablespace_advisor.load_fact)
@@ -27,7 +10,15 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT jsonb_strip_nulls(jsonb_build_object(
 		'finding', d.finding,
-		'window', tablespace_advisor.window_evidence(load),
+		'window', jsonb_build_object('source', load.source,
+			'start', load.window_start, 'end', load.window_end,
+			'seconds', load.seconds, 'intervals', load.intervals,
+			'was_reset', load.was_reset, 'snapshots', load.snapshots,
+			'reading_snapshots', load.reading_snapshots,
+			'active_sessions', load.active_sessions,
+			'reading_sessions', load.reading_sessions, 'waits', load.waits,
+			'timed_read_us', load.timed_read_us, 'standbys', load.standbys,
+			'moved_at', load.moved_at, 'other_waits', load.other_waits),
 		'activity', jsonb_build_object('reads_per_s', (d.fact).reads_per_s,
 			'maintenance_reads_per_s', (d.fact).maintenance_reads_per_s,
 			'hits_per_s', (d.fact).hits_per_s, 'writes_per_s', (d.fact).writes_per_s,

@@ -48,7 +48,6 @@ CREATE FUNCTION tablespace_advisor.left_lately()
 RETURNS TABLE (relation oid, tablespaces name[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 BEGIN
 	RETURN QUERY SELECT l.relation, array_agg(t.spcname)
@@ -439,9 +438,6 @@ CREATE FUNCTION tablespace_advisor.relation_facts(
 RETURNS tablespace_advisor.relation_fact[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET work_mem = '64MB'
-SET jit = off
-SET enable_mergejoin = off
 SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column

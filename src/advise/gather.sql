@@ -157,7 +157,6 @@ CREATE FUNCTION tablespace_advisor.history_since_moves(
 	OUT moved_at timestamptz)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 DECLARE
 	/* of all blocks read: no more than this was read elsewhere */
@@ -438,9 +437,7 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
-SET max_parallel_workers_per_gather = 0
-SET plan_cache_mode = force_generic_plan
+SET jit = off	-- 20 000 relations: 2.0 s without, 0.7 s with
 AS $$
 #variable_conflict use_column
 DECLARE

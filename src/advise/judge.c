@@ -29,7 +29,6 @@
 
 PG_FUNCTION_INFO_V1(tsa_decide_placement);
 PG_FUNCTION_INFO_V1(tsa_is_bloated_index);
-PG_FUNCTION_INFO_V1(tsa_action_of_finding);
 
 /* All that decide_placement() makes its rows of. */
 typedef struct Decisions
@@ -363,17 +362,4 @@ tsa_is_bloated_index(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(tsa_is_bloated((double) PG_GETARG_INT64(0),
 								  (double) PG_GETARG_INT64(1)));
-}
-
-/* finding_action(finding) */
-Datum
-tsa_action_of_finding(PG_FUNCTION_ARGS)
-{
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int			finding = TSA_NFINDINGS;
-
-	while (--finding > TSA_NO_FINDING &&
-		   strcmp(tsa_finding_name(finding), name) != 0)
-		;
-	PG_RETURN_TEXT_P(cstring_to_text(tsa_finding_action(finding)));
 }

@@ -1,7 +1,7 @@
 /*
  * src/advise/judge.sql
  *
- * What judge.c makes of facts, and the statements of advice.
+ * Statements of probes, and what judge.c does not know of sessions.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -63,61 +63,3 @@ LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_is_bloated_index';
 COMMENT ON FUNCTION tablespace_advisor.is_bloated(bigint, bigint) IS
 	'whether an index takes twice its size after a rebuild, and 8 MB more';
-
-CREATE FUNCTION tablespace_advisor.finding_action(finding text)
-RETURNS text
-LANGUAGE C STRICT IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_action_of_finding';
-COMMENT ON FUNCTION tablespace_advisor.finding_action(text) IS
-	'the action of an advice that rests on a finding';
-
-CREATE FUNCTION tablespace_advisor.statistics_statement(
-	index regclass,
-	expression text,
-	table_relation regclass)
-RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT format('CREATE STATISTICS %I ON %s FROM %s;',
-		(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c WHERE c.oid = index),
-		expression, tablespace_advisor.written_relation(table_relation))
-$$;
-COMMENT ON FUNCTION tablespace_advisor.statistics_statement(regclass, text, regclass) IS
-	'the statement that makes the statistics of an index on an expression';
-
-CREATE FUNCTION tablespace_advisor.finding_statement(
-	finding text,
-	relation regclass,
-	table_relation regclass,
-	column_name name,
-	expression text)
-RETURNS text
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT CASE
-		WHEN finding = 'unused expression' THEN
-			CASE WHEN expression <> '' THEN tablespace_advisor.statistics_statement(
-				relation, expression, table_relation) END
-		WHEN finding = 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I);',
-			tablespace_advisor.written_relation(table_relation), column_name)
-		WHEN finding IN ('invalid', 'bloated') THEN format('REINDEX INDEX CONCURRENTLY %s;',
-			tablespace_advisor.written_relation(relation)) END;
-END;
-COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, regclass, regclass, name, text) IS
-	'the statement for a finding; NULL: nothing, or the finding is not about the index alone';
-
-CREATE FUNCTION tablespace_advisor.move_statement(relation regclass, kind text, destination name, is_bloated boolean)
-RETURNS text
-LANGUAGE sql STABLE
-BEGIN ATOMIC
-	SELECT format('CALL %s(%s, %s%s);', tablespace_advisor.written_call(f.name),
-		tablespace_advisor.written_argument(f.name, tablespace_advisor.written_relation(relation), 'regclass'),
-		tablespace_advisor.written_argument(f.name, destination, 'name'),
-		CASE WHEN is_bloated THEN ', method => ' || tablespace_advisor.written_argument(f.name, 'rebuild', 'text')
-			ELSE '' END)
-	FROM (SELECT CASE kind WHEN 'heap' THEN 'move_table_concurrently'
-		ELSE 'move_indexes_concurrently' END::name) f (name);
-END;
-COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, boolean) IS
-	'the call that moves a relation';

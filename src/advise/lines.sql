@@ -424,6 +424,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT a.advice, a.evidence FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+	/* OFFSET 0: once, not for each row */
 	CROSS JOIN (SELECT tablespace_advisor.whole_read_ms(target, advice) AS ms OFFSET 0) whole
 	WHERE target IS NOT NULL OR (a.advice).action <> 'keep'
 		OR (a.advice).read_ms_per_s >= 0.05 * whole.ms

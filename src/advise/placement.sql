@@ -29,13 +29,28 @@ RETURNS text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	call CONSTANT name := CASE d.kind WHEN 'heap' THEN 'move_table_concurrently'
+		ELSE 'move_indexes_concurrently' END;
 BEGIN
-	RETURN CASE d.action
-		WHEN 'move' THEN tablespace_advisor.move_statement(
-			d.relation, d.kind, d.to_tablespace, d.is_bloated)
-		WHEN 'probe first' THEN tablespace_advisor.probe_statement(VARIADIC d.probes)
-		ELSE tablespace_advisor.finding_statement(d.finding, d.relation,
-			d.table_relation, d.column_name, d.expression) END;
+	RETURN CASE
+		WHEN d.action = 'move' THEN
+			format('CALL %s(%s, %s%s);', tablespace_advisor.written_call(call),
+				tablespace_advisor.written_argument(call,
+					tablespace_advisor.written_relation(d.relation), 'regclass'),
+				tablespace_advisor.written_argument(call, d.to_tablespace, 'name'),
+				CASE WHEN d.is_bloated THEN ', method => '
+					|| tablespace_advisor.written_argument(call, 'rebuild', 'text') ELSE '' END)
+		WHEN d.action = 'probe first' THEN
+			tablespace_advisor.probe_statement(VARIADIC d.probes)
+		WHEN d.finding = 'unused expression' AND d.expression <> '' THEN
+			format('CREATE STATISTICS %I ON %s FROM %s;',
+				(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c WHERE c.oid = d.relation),
+				d.expression, tablespace_advisor.written_relation(d.table_relation))
+		WHEN d.finding = 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I);',
+			tablespace_advisor.written_relation(d.table_relation), d.column_name)
+		WHEN d.finding IN ('invalid', 'bloated') THEN format('REINDEX INDEX CONCURRENTLY %s;',
+			tablespace_advisor.written_relation(d.relation)) END;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.decision_statement(tablespace_advisor.placement_decision) IS

@@ -28,7 +28,6 @@ CREATE FUNCTION tablespace_advisor.with_standby_reads(
 RETURNS SETOF tablespace_advisor.relation_fact
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
 AS $$
 	SELECT (f.fact).*
 	FROM (SELECT CASE WHEN s.reads IS NULL THEN r
@@ -39,6 +38,7 @@ AS $$
 					max(m.scans_per_s) AS scans
 				FROM tablespace_advisor.standby_reads() m GROUP BY m.member) s
 			ON s.member = r.relation
+		/* else the fact is made once for each of its columns */
 		OFFSET 0) f
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_standby_reads(tablespace_advisor.relation_fact[]) IS

@@ -17,9 +17,7 @@ CREATE FUNCTION tablespace_advisor.move_calls(target regclass, advice tablespace
 RETURNS TABLE (rank int, call text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
+SET enable_nestloop = off	-- 20 000 moves: over a minute without, 0.3 s with
 AS $$
 	WITH item AS (
 		SELECT r.*, coalesce(i.indrelid::regclass, r.relation) AS owner

@@ -135,7 +135,8 @@ AS $$
 				ORDER BY r.rolname) AS without_create
 		FROM option o
 	)
-	SELECT NULL::int, tablespace_advisor.finding_action(v.finding),
+	SELECT NULL::int, CASE v.finding WHEN 'faster' THEN 'move'
+			WHEN 'not probed' THEN 'probe first' ELSE 'keep' END,
 		NULL::regclass, v.source,
 		CASE v.finding WHEN 'faster' THEN v.tablespace ELSE v.source END, NULL::bigint,
 		CASE v.finding WHEN 'faster' THEN tablespace_advisor.round_to_three(v.saved)
