@@ -295,7 +295,8 @@ DECLARE
 BEGIN
 	SELECT t.* INTO timed
 	FROM tablespace_advisor.timed_latency(tablespaces, relations, load) t
-	WHERE EXISTS (SELECT FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL);
+	WHERE load.timed_read_us IS NOT NULL
+		AND EXISTS (SELECT FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL);
 	FOREACH f IN ARRAY tablespaces LOOP
 		IF f.tablespace = timed.tablespace AND timed.read_us IS NOT NULL THEN
 			f.latency_from := 'timing';

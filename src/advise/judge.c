@@ -30,6 +30,9 @@
 PG_FUNCTION_INFO_V1(tsa_decide_placement);
 PG_FUNCTION_INFO_V1(tsa_is_bloated_index);
 
+/* Of more relations, those that are not read come by OID. */
+#define MAX_NAMES	5000
+
 /* All that decide_placement() makes its rows of. */
 typedef struct Decisions
 {
@@ -56,7 +59,7 @@ asks_for_probe(const TsaChoice *c)
 
 /*
  * For qsort_arg(): moves by rank, then certain verdicts, long reads, indexes;
- * relations that are not read by name.
+ * relations that are not read by name, or of many by OID.
  */
 static int
 compare_decisions(const void *a, const void *b, void *arg)
@@ -107,8 +110,8 @@ order_decisions(Decisions *d, int *n)
 		if (p->choices[i].finding == TSA_NO_FINDING)
 			continue;
 		order[(*n)++] = i;
-		/* names take long to make */
-		d->names[i] = p->here[i].read_ms > 0 ? "" :
+		/* names take long to make, and of many relations nobody reads all */
+		d->names[i] = p->here[i].read_ms > 0 || p->n > MAX_NAMES ? "" :
 			tsa_regclass_text(p->relations[i].id);
 	}
 	qsort_arg(order, *n, sizeof(int), compare_decisions, d);

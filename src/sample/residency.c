@@ -46,6 +46,7 @@
 #include "compat.h"
 #include "sample/cached_pages.h"
 #include "sample/file_bytes.h"
+#include "sample/inventory.h"
 
 /*
  * The system's cache is asked about so many bytes at a time.  Small, so that
@@ -55,6 +56,9 @@
 
 /* Buffer headers between two looks for interrupts */
 #define HEADERS_PER_CHECK	8192
+
+/* From so many on a pass over pg_class takes less time than looking them up. */
+#define MANY_RELATIONS		5000
 
 /* One relation that was asked for. */
 typedef struct Residency
@@ -73,15 +77,27 @@ PG_FUNCTION_INFO_V1(relations_residency);
 /*
  * Where the files of a relation are.  False if it has none in this database:
  * dropped, without storage, temporary, shared, or a catalog with a file that
- * only the relation map knows.
+ * only the relation map knows.  all: relations as read in one pass; NULL: none.
  */
 static bool
-find_files(Oid relation, RelFileLocator *locator)
+find_files(HTAB *all, Oid relation, RelFileLocator *locator)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	HeapTuple	tuple;
 	Form_pg_class form;
 	bool		found;
 
+	if (all != NULL)
+	{
+		const TsaRelation *r = tsa_find_relation(all, relation);
+
+		found = r != NULL && OidIsValid(r->filenode) &&
+			r->persistence != RELPERSISTENCE_TEMP;
+		if (found)
+			*locator = tsa_make_locator(r->tablespace, MyDatabaseId,
+										r->filenode);
+		return found;
+	}
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_class) GETSTRUCT(tuple);
@@ -288,6 +304,7 @@ relations_residency(PG_FUNCTION_ARGS)
 	int64		max_bytes = Max(PG_GETARG_INT64(1), PIECE_BYTES);
 	unsigned char *pages;
 	HTAB	   *relations;
+	HTAB	   *all;
 	Residency **entries;
 	Datum	   *oids;
 	bool	   *nulls;
@@ -299,6 +316,8 @@ relations_residency(PG_FUNCTION_ARGS)
 	control.hcxt = CurrentMemoryContext;
 	relations = hash_create("tablespace_advisor residency", Max(n, 16),
 							&control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	/* one pass over pg_class, in place of many look-ups */
+	all = n > MANY_RELATIONS ? tsa_read_relations() : NULL;
 	pages = palloc(PIECE_BYTES / sysconf(_SC_PAGESIZE) + 1);
 	entries = palloc0(Max(n, 1) * sizeof(Residency *));
 
@@ -308,7 +327,7 @@ relations_residency(PG_FUNCTION_ARGS)
 		char		path[MAXPGPATH];
 		bool		known;
 
-		if (nulls[i] || !find_files(DatumGetObjectId(oids[i]), &locator))
+		if (nulls[i] || !find_files(all, DatumGetObjectId(oids[i]), &locator))
 			continue;
 		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
 		if (known)
