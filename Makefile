@@ -37,8 +37,9 @@ SRC_HEADERS := $(addprefix $(TOP)/,$(call in_top,src/*.h src/*/*.h src/*/*/*.h))
 
 # An update makes every view and function anew; the tables it already has.
 SQL_TABLES := $(foreach stage,$(STAGES),$(call in_top,src/$(stage)/tables.sql))
-# a stage's SQL but its tables
-other_sql = $(filter-out %/tables.sql,$(call in_top,src/$(1)/*.sql))
+# a stage's SQL but its tables of 1.0: first its tables that 1.0 lacks
+other_sql = $(call in_top,src/$(1)/*_tables.sql) \
+	$(filter-out %/tables.sql %_tables.sql,$(call in_top,src/$(1)/*.sql))
 SQL_ALL := $(foreach stage,$(STAGES),\
 	$(call in_top,src/$(stage)/tables.sql) $(call other_sql,$(stage)))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql

@@ -8,8 +8,8 @@
  * an entry point that asks for the update (src/state/former.c): CREATE
  * EXTENSION ... VERSION '1.0' needs it.
  *
- * Columns and tables that 1.1 adds stand at the end, in the order of
- * src/STAGE/tables.sql.
+ * Columns that 1.1 adds to tables of 1.0 stand at the end, in the order of
+ * src/STAGE/tables.sql; its new tables are in NAME_tables.sql beside it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -100,75 +100,6 @@ ALTER TABLE tablespace_advisor.sample
 ALTER TABLE tablespace_advisor.standby_activity
 	ADD COLUMN waiting_sessions float8;
 
-CREATE TABLE tablespace_advisor.relation_wait_sample (
-	sample_id int NOT NULL,
-	relation oid NOT NULL,
-	calls real NOT NULL,
-	hits real NOT NULL,
-	reads real NOT NULL,
-	waited_ms real NOT NULL,
-	class text NOT NULL,
-	access text NOT NULL,
-	read_histogram real[],
-	PRIMARY KEY (sample_id, relation, class, access)
-);
-
-CREATE TABLE tablespace_advisor.statement_wait_sample (
-	sample_id int NOT NULL,
-	userid oid NOT NULL,
-	queryid bigint NOT NULL,
-	relation oid NOT NULL,
-	calls real NOT NULL,
-	total_ms real,
-	hits real NOT NULL,
-	reads real NOT NULL,
-	waited_ms real NOT NULL,
-	class text NOT NULL,
-	access text NOT NULL,
-	PRIMARY KEY (sample_id, queryid, userid, relation, class, access)
-);
-
-CREATE TABLE tablespace_advisor.sampled_wait (
-	relation oid NOT NULL,
-	class text NOT NULL,
-	access text NOT NULL,
-	calls float8 NOT NULL,
-	hits float8 NOT NULL,
-	reads float8 NOT NULL,
-	waited_ms float8 NOT NULL,
-	read_histogram float8[],
-	since timestamptz NOT NULL,
-	PRIMARY KEY (relation, class, access)
-) WITH (fillfactor = 70);
-
-CREATE TABLE tablespace_advisor.sampled_statement_wait (
-	userid oid NOT NULL,
-	queryid bigint NOT NULL,
-	relation oid NOT NULL,
-	class text NOT NULL,
-	access text NOT NULL,
-	calls float8 NOT NULL,
-	total_ms float8,
-	hits float8 NOT NULL,
-	reads float8 NOT NULL,
-	waited_ms float8 NOT NULL,
-	since timestamptz NOT NULL,
-	PRIMARY KEY (queryid, userid, relation, class, access)
-) WITH (fillfactor = 70);
-
-CREATE TABLE tablespace_advisor.wait_total (
-	class text NOT NULL,
-	access text NOT NULL,
-	reads float8 NOT NULL,
-	waited_ms float8 NOT NULL,
-	PRIMARY KEY (class, access)
-);
-
-CREATE TABLE tablespace_advisor.executed_partition (
-	relation oid PRIMARY KEY,
-	executed_at timestamptz NOT NULL
-) WITH (fillfactor = 70);
-
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN progress_handle bigint,
 	ADD COLUMN call_user oid,
@@ -198,18 +129,6 @@ CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
 CREATE INDEX job_policy_idx ON tablespace_advisor.job (relation)
 	WHERE state = 'done' AND policy IS NOT NULL;
-
-CREATE TABLE tablespace_advisor.job_mark (
-	job_id bigint NOT NULL,
-	mark_id bigint GENERATED ALWAYS AS IDENTITY,
-	made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	blocks bigint[] NOT NULL,
-	bytes_done bigint NOT NULL,
-	blocks_again bigint NOT NULL DEFAULT 0,
-	lsns pg_lsn[] NOT NULL,
-	bytes_compared bigint NOT NULL DEFAULT 0,
-	PRIMARY KEY (job_id, mark_id)
-);
 
 ALTER TABLE tablespace_advisor.request
 	ADD COLUMN lock_timeout_ms int,
