@@ -10,19 +10,38 @@ CREATE FOREIGN TABLE a_foreign_table (id int) SERVER regress_advise_server;
 CREATE ROLE regress_advise_nobody;
 
 SELECT * FROM advise_index_placement(NULL);
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('no_such_table');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement(4294967294::oid::regclass);
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('a_view');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('a_sequence');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('a_type');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('a_foreign_table');
-\echo :LAST_ERROR_SQLSTATE
+CREATE FUNCTION pg_temp.failure(call text,
+	OUT state text, OUT message text, OUT detail text, OUT hint text)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SELECT * FROM ' || call;
+	state := '00000';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE,
+		message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+		hint = PG_EXCEPTION_HINT;
+END $$;
+\pset format unaligned
+\pset tuples_only on
+SELECT c.call, f.* FROM unnest(ARRAY[
+	'advise_index_placement(''no_such_table'')',
+	'advise_index_placement(4294967294::oid::regclass)',
+	'advise_index_placement(''a_view'')',
+	'advise_index_placement(''a_sequence'')',
+	'advise_index_placement(''a_type'')',
+	'advise_index_placement(''a_foreign_table'')',
+	'advise_index_placement(''good'', ''regress_no_such'')',
+	'advise_index_placement(''good'', ''pg_global'')',
+	'advise_index_placement(''good'', space_budget => ''much'')',
+	'advise_index_placement(''good'', space_budget => '''')',
+	'advise_index_placement(''good'', space_budget => ''0'')',
+	'advise_index_placement(''good'', space_budget => ''-1 GB'')',
+	'advise_index_placement(''good'', observe => ''1 ms'')',
+	'advise_placement(''0'')',
+	'advise_placement(''good'')',
+	'explain_placement(''a_view'')',
+	'placement_evidence(4294967294::oid::regclass)'
+]) c(call), LATERAL pg_temp.failure(c.call) f;
 -- the OID is part of a TOAST table's name: do not print it
 DO $$
 DECLARE
@@ -36,20 +55,6 @@ EXCEPTION WHEN wrong_object_type THEN
 END
 $$;
 
-SELECT * FROM advise_index_placement('good', 'regress_no_such');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('good', 'pg_global');
-\echo :LAST_ERROR_SQLSTATE
-
-SELECT * FROM advise_index_placement('good', space_budget => 'much');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('good', space_budget => '');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('good', space_budget => '0');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('good', space_budget => '-1 GB');
-\echo :LAST_ERROR_SQLSTATE
-
 -- from where it was called is said, not how the extension came to it
 DO $$
 BEGIN
@@ -57,35 +62,22 @@ BEGIN
 END
 $$;
 
-SELECT * FROM advise_index_placement('good', observe => '1 ms');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_placement('0');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_placement('good');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM explain_placement('a_view');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM placement_evidence(4294967294::oid::regclass);
-\echo :LAST_ERROR_SQLSTATE
 CALL apply_placement(verify => NULL);
 \echo :LAST_ERROR_SQLSTATE
 
 -- neither owner nor member of pg_monitor
 SET ROLE regress_advise_nobody;
-SELECT * FROM advise_index_placement('good');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_index_placement('good_pkey');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM explain_placement('good');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM placement_evidence('good');
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM advise_placement();
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM explain_placement();
-\echo :LAST_ERROR_SQLSTATE
-SELECT * FROM placement_evidence();
-\echo :LAST_ERROR_SQLSTATE
+SELECT c.call, f.* FROM unnest(ARRAY[
+	'advise_index_placement(''good'')',
+	'advise_index_placement(''good_pkey'')',
+	'explain_placement(''good'')',
+	'placement_evidence(''good'')',
+	'advise_placement()',
+	'explain_placement()',
+	'placement_evidence()'
+]) c(call), LATERAL pg_temp.failure(c.call) f;
+\pset format aligned
+\pset tuples_only off
 -- an owner may, and is the same role afterwards, also after an error
 RESET ROLE;
 ALTER TABLE good OWNER TO regress_advise_nobody;

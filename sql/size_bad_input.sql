@@ -13,7 +13,8 @@ EXCEPTION WHEN OTHERS THEN
 		hint = PG_EXCEPTION_HINT;
 END $$;
 
-\x on
+\pset format unaligned
+\pset tuples_only on
 SELECT c.call, f.*
 FROM unnest(ARRAY[
 	'estimate_pgbench_size(NULL)',
