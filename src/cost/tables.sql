@@ -2,7 +2,7 @@
  * cost: the measured localities of indexes.
  *
  * Tables that version 1.0 has, too: a fresh install makes them here, an update
- * finds them there (src/update.sql adds new ones).
+ * finds them there.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

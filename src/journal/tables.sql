@@ -25,7 +25,7 @@
  *	(the worker, too): blocks that were copied again because of them
  *
  * Tables and indexes that version 1.0 has, too: a fresh install makes them here, an
- * update finds them there (src/update.sql adds new ones).
+ * update finds them there.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

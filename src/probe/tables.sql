@@ -2,7 +2,7 @@
  * probe: the measurements of each run of the probe.
  *
  * Tables and indexes that version 1.0 has, too: a fresh install makes them
- * here, an update finds them there (src/update.sql adds new ones).
+ * here, an update finds them there.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
