@@ -96,7 +96,8 @@ tsa_file_bytes(Oid tablespace, RelFileNumber filenode, bool is_table,
 	int64		bytes;
 
 	/* made once: advice asks for the sizes of thousands of relations */
-	tsa_make_file_path(path, tsa_make_locator(tablespace, MyDatabaseId, filenode));
+	tsa_make_file_path(path,
+					   tsa_make_locator(tablespace, MyDatabaseId, filenode));
 	bytes = tsa_fork_bytes(path, MAIN_FORKNUM);
 	for (ForkNumber fork = FSM_FORKNUM; bytes > 0 && fork <= MAX_FORKNUM;
 		 fork++)

@@ -23,7 +23,7 @@ typedef struct TsaRelation
 	char		persistence;
 	bool		is_own;			/* of this extension */
 	bool		is_asked_for;	/* see tsa_ask_for_tables() */
-	bool		is_vacuumed;	/* by a VACUUM that is not in the counters yet */
+	bool		is_vacuumed;	/* by a VACUUM not yet in the counters */
 	bool		is_analyzed;
 	Oid			tablespace;		/* never 0 */
 	Oid			filenode;		/* 0: none, or the relation map knows it */

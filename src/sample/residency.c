@@ -262,8 +262,8 @@ count_system_blocks(Residency *entry, int64 max_bytes, unsigned char *pages)
 
 	for (int64 at = 0; at < entry->file_bytes; at += TSA_SEGMENT_BYTES)
 		if (!examine_segment(entry, at / TSA_SEGMENT_BYTES,
-							 Min(TSA_SEGMENT_BYTES, entry->file_bytes - at), step,
-							 pages, &count))
+							 Min(TSA_SEGMENT_BYTES, entry->file_bytes - at),
+							 step, pages, &count))
 			return;
 	scale = count.examined == 0 ? 0 :
 		(double) entry->file_bytes / BLCKSZ / count.examined;
