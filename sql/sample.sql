@@ -63,6 +63,9 @@ JOIN pg_class c ON c.oid = i.heap
 WHERE c.relname LIKE 'sampled\_temp%' OR c.relname LIKE 'sampled\_relation%'
 	OR c.relname = 'pg_class';
 
+\echo -- lists that are NULL are empty
+SELECT count(*) FROM tablespace_advisor.counters_of('{}', NULL, NULL, NULL);
+
 \echo -- watching: nothing happens
 SELECT source, seconds BETWEEN 0.1 AND 60 AS seconds, sum(writes_per_s) AS written
 FROM tablespace_advisor.observed_activity(observe => '100 ms',

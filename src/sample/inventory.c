@@ -158,7 +158,10 @@ tsa_table_of(HTAB *relations, const TsaRelation *relation)
 	return unconstify(TsaRelation *, r);
 }
 
-/* The relations of an array, oid[], that there are; *n: how many. */
+/*
+ * The relations of an array, oid[], that there are; of NULL none.  *n: how
+ * many.
+ */
 static TsaRelation **
 find_relations(HTAB *relations, ArrayType *members, int *n)
 {
@@ -167,10 +170,12 @@ find_relations(HTAB *relations, ArrayType *members, int *n)
 	bool	   *nulls;
 	int			noids;
 
+	*n = 0;
+	if (members == NULL)
+		return NULL;
 	deconstruct_array(members, OIDOID, sizeof(Oid), true, TYPALIGN_INT,
 					  &oids, &nulls, &noids);
 	found = palloc((noids + 1) * sizeof(TsaRelation *));
-	*n = 0;
 	for (int i = 0; i < noids; i++)
 	{
 		TsaRelation *r = nulls[i] ? NULL :
@@ -313,7 +318,14 @@ tsa_inventory_of(PG_FUNCTION_ARGS)
 	return put_rows(fcinfo, tsa_read_relations(), false, false);
 }
 
-/* counters_of(members, with_sizes, vacuumed, analyzed) */
+/* An argument that is an array, or NULL. */
+static ArrayType *
+array_argument(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
+}
+
+/* counters_of(members, with_sizes, vacuumed, analyzed); NULL lists: empty */
 Datum
 tsa_counters_of(PG_FUNCTION_ARGS)
 {
@@ -321,11 +333,12 @@ tsa_counters_of(PG_FUNCTION_ARGS)
 	TsaRelation **found;
 	int			n;
 
-	found = find_relations(relations, PG_GETARG_ARRAYTYPE_P(2), &n);
+	found = find_relations(relations, array_argument(fcinfo, 2), &n);
 	for (int i = 0; i < n; i++)
 		found[i]->is_vacuumed = true;
-	found = find_relations(relations, PG_GETARG_ARRAYTYPE_P(3), &n);
+	found = find_relations(relations, array_argument(fcinfo, 3), &n);
 	for (int i = 0; i < n; i++)
 		found[i]->is_analyzed = true;
-	return put_rows(fcinfo, relations, true, PG_GETARG_BOOL(1));
+	return put_rows(fcinfo, relations, true,
+					!PG_ARGISNULL(1) && PG_GETARG_BOOL(1));
 }
