@@ -306,10 +306,10 @@ AS $$
 				l.hits - f.keeps * coalesce(e.hits, 0) AS hits,
 				l.scans - f.keeps * coalesce(e.scans, 0) AS scans,
 				l.tuples_read - f.keeps * coalesce(e.tuples_read, 0) AS tuples_read,
-				l.inserted - h.keeps * coalesce(e.inserted, 0) AS inserted,
-				l.updated - h.keeps * coalesce(e.updated, 0) AS updated,
-				l.hot_updated - h.keeps * coalesce(e.hot_updated, 0) AS hot_updated,
-				l.deleted - h.keeps * coalesce(e.deleted, 0) AS deleted,
+				l.inserted - t.keeps * coalesce(e.inserted, 0) AS inserted,
+				l.updated - t.keeps * coalesce(e.updated, 0) AS updated,
+				l.hot_updated - t.keeps * coalesce(e.hot_updated, 0) AS hot_updated,
+				l.deleted - t.keeps * coalesce(e.deleted, 0) AS deleted,
 				/* of totals nothing can be said */
 				l.vacuums - f.keeps * e.vacuums AS vacuums,
 				l.analyzes - f.keeps * e.analyzes AS analyzes
@@ -321,6 +321,8 @@ AS $$
 			CROSS JOIN LATERAL (SELECT (NOT (h.keeps = 0 AND l.indexed IS NULL
 				OR coalesce(l.reads < e.reads OR l.hits < e.hits OR l.scans < e.scans
 					OR l.tuples_read < e.tuples_read, false)))::int AS keeps OFFSET 0) f
+			CROSS JOIN LATERAL (SELECT CASE WHEN l.indexed IS NULL THEN f.keeps
+				ELSE h.keeps END AS keeps) t
 			WHERE l.size_bytes IS NOT NULL OFFSET 0) g OFFSET 0) c
 	LEFT JOIN tablespace_advisor.application_waits(waits) w
 		ON w.relation = c.relation

@@ -77,7 +77,8 @@ PG_FUNCTION_INFO_V1(relations_residency);
 /*
  * Where the files of a relation are.  False if it has none in this database:
  * dropped, without storage, temporary, shared, or a catalog with a file that
- * only the relation map knows.  all: relations as read in one pass; NULL: none.
+ * only the relation map knows.  all: relations as read in one pass, in which
+ * there are no sequences; NULL: none were.
  */
 static bool
 find_files(HTAB *all, Oid relation, RelFileLocator *locator)
