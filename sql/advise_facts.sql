@@ -2,6 +2,8 @@
 SET allow_in_place_tablespaces = on;
 SET TimeZone = 'UTC';
 SET client_min_messages = warning;
+-- what counters tell, on a server that has measured waits too
+SET tablespace_advisor.track_waits = off;
 CREATE TABLESPACE regress_advise_slow LOCATION '';
 CREATE TABLESPACE regress_advise_fast LOCATION '';
 CREATE TABLESPACE "regress advise's odd" LOCATION '';
