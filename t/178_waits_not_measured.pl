@@ -6,6 +6,7 @@
 # drawn at random.)  track_waits = off stands for "not drawn": in both cases an
 # execution begins without being looked at.
 
+use IO::Socket::UNIX;
 use TsaTest;
 
 my $node = start_plain('main', conf => q{
@@ -57,6 +58,17 @@ $node->safe_psql('postgres', q{
 		PERFORM max(pad) AS trigger FROM public.facts;
 		PERFORM public.track('off');
 		RETURN NULL;
+	END $$;
+	CREATE EXTENSION file_fdw;
+	CREATE SERVER programs FOREIGN DATA WRAPPER file_fdw;
+	CREATE FOREIGN TABLE fails_at_end (id int) SERVER programs OPTIONS (program 'echo 1; exit 3');
+	CREATE FUNCTION caught_at_end(id int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+	BEGIN
+		IF id = 1 THEN
+			PERFORM FROM public.fails_at_end;
+		END IF;
+		RETURN NULL;
+	EXCEPTION WHEN external_routine_exception THEN RETURN SQLERRM;
 	END $$;
 	CREATE TRIGGER loud AFTER UPDATE ON one FOR EACH ROW EXECUTE FUNCTION loud_trigger();
 	VACUUM ANALYZE});
@@ -150,6 +162,13 @@ scans('after errors that were not measured', $reads, 'facts application sequenti
 is_deeply([ grep { /^report/ } keys %$reads ], [], '... what these read does not count');
 is(statement('later'), 't|t|1', '... at top level');
 
+# a program that has failed says so when the scan ends
+$reads = measure('SELECT max(caught_at_end(id)) AS kept FROM report');
+scans('after an error in the end of one inside', $reads, 'report application sequential', 1);
+is(statement('kept'), 't|t|1', '... its statement has all blocks');
+like($node->safe_psql('postgres', 'SELECT caught_at_end(1)'), qr/^program .* failed$/,
+	'... the error is that of a program');
+
 # --- all executions are counted, at once or later -----------------------------------------------
 
 sub seen
@@ -210,6 +229,50 @@ $session->query_safe('SELECT count(*) FROM one') foreach 1 .. 20;
 $session->quit;
 ok( $node->poll_query_until('postgres', sprintf("SELECT calls = $before[1][1] + 20 FROM ($counts) AS c (reads, calls)", 'one')),
 	'executions without reads when the session ends, at the latest');
+
+# --- a portal that its client reads in pieces ---------------------------------------------------
+
+# sends messages, and reads up to an answer of this type; rows are of no interest
+sub exchange
+{
+	my ($client, $type, @messages) = @_;
+	my $head = '';
+
+	print {$client} map { substr($_, 0, 1) . pack('N', 3 + length) . substr($_, 1) } @messages;
+	while (read($client, $head, 5) == 5)
+	{
+		my ($found, $length) = unpack 'aN', $head;
+		read($client, my $body, $length - 4) if $length > 4;
+		return if $found eq $type;
+		die "the server says: $body" if $found eq 'E';
+	}
+	die 'the server has gone';
+}
+
+wait_for_sessions($node);
+my $client = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die $!;
+my $startup = join "\0", 'user', $node->safe_psql('postgres', 'SELECT current_user'),
+	'database', 'postgres', '', '';
+$client->autoflush(1);
+print {$client} pack('NN', length($startup) + 8, 196608), $startup;
+exchange($client, 'Z');
+exchange($client, 'Z', "QBEGIN\0");
+exchange($client, '2', "P\0SELECT pad FROM report\0\0\0", "B\0\0" . "\0" x 6, 'H');
+# the second one as soon as a second has passed
+foreach my $piece ('once', 'and again')
+{
+	my $read = my $before = $node->safe_psql('postgres', sprintf $counts, 'report');
+
+	for (my $rounds = 0; $read eq $before && $rounds < 900; $rounds++)
+	{
+		exchange($client, 's', "E\0" . pack('N', 5), 'H');
+		$read = $node->safe_psql('postgres', sprintf $counts, 'report');
+	}
+	isnt($read, $before, "its reads are handed in while it is open, $piece");
+}
+print {$client} 'X', pack('N', 4);
+close $client;
+
 check_no_crash($node, 'main');
 $node->stop;
 
