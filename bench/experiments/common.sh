@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
-# Shared by the experiments: rows, a server, an emulated disk, a limit on memory,
-# pictures.  Sourced by bash scripts that bench/published starts.
+# Shared by the experiments: rows, a server, an emulated disk, a limit on memory.
+# Sourced by bash scripts that bench/published starts.
 set -euo pipefail
 : "${PUBLISHED_BASE:?start this with bench/published ${0##*/}}"
 . "$(dirname "$0")/../common.sh"
@@ -161,40 +161,4 @@ lift_limit()
 		*.max) echo max >"$limit" ;;
 		*) echo -1 >"$limit" ;;
 	esac
-}
-
-# --- pictures -------------------------------------------------------------------
-
-# picture NAME: gnuplot's commands on standard input; data files are in $work
-picture()
-{
-	if [ -z "$PUBLISHED_PICTURES" ]; then
-		cat >/dev/null
-	elif ! have gnuplot; then
-		cat >/dev/null
-		note "no picture: gnuplot is not there"
-	else
-		{
-			cat <<-'END'
-				set terminal svg size 860,520 font "sans-serif,13" background "white"
-				set border 3 lc rgb "#606060"
-				set tics nomirror
-				set grid ytics lc rgb "#dddddd"
-				set key above horizontal samplen 2 width 1
-				set style line 1 lc rgb "#1f77b4" lw 2 pt 7 ps 0.6
-				set style line 2 lc rgb "#d62728" lw 2 pt 5 ps 0.6
-				set style line 3 lc rgb "#2ca02c" lw 2 pt 9 ps 0.6
-				set style line 4 lc rgb "#9467bd" lw 2 pt 13 ps 0.6
-				set style line 9 lc rgb "#000000" lw 2 pt 4 ps 1.2 dt 2
-			END
-			echo "set output '$PUBLISHED_PICTURES/$1.svg'"
-			cat
-		} >"$work/$1.gp"
-		if gnuplot "$work/$1.gp" 2>"$work/gnuplot.log"; then
-			note "picture: $PUBLISHED_PICTURES/$1.svg"
-		else
-			cat "$work/gnuplot.log"
-			return 1
-		fi
-	fi
 }
