@@ -181,18 +181,28 @@ is(told($node, 'CALL sample_activity(); SHOW enable_hashjoin', user => 'monitor'
 	'off', 'a member of pg_monitor takes a sample, and has the settings that she had');
 is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on on on 0.0025 off',
 	'who takes a sample does not choose how it is planned');
-# Advice on 6 000 tables took minutes for a superuser, by the owner's settings.  (Only
-# samples were looked at, since others wait for these.)
-$node->safe_psql('endless', q{
+# Advice on 6 000 tables took minutes for a superuser, by the owner's settings, and
+# the contents of a tablespace seconds.  (Only samples were looked at, since others
+# wait for these.)
+my $settings = q{SELECT concat_ws(' ', current_setting('enable_hashjoin'),
+	current_setting('cpu_operator_cost'), current_setting('jit'))};
+$node->safe_psql('endless', qq{
 	TRUNCATE seen;
 	CREATE OR REPLACE FUNCTION tablespace_advisor.temporary_files_advice(caller oid, destination name)
-	RETURNS SETOF placement_advice LANGUAGE plpgsql AS $$ BEGIN
-		INSERT INTO public.seen SELECT concat_ws(' ', current_setting('enable_hashjoin'),
-			current_setting('cpu_operator_cost'), current_setting('jit'));
-	END $$;
+	RETURNS SETOF placement_advice LANGUAGE plpgsql AS \$\$ BEGIN
+		INSERT INTO public.seen $settings;
+	END \$\$;
 	SELECT FROM advise_placement()});
 is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on 0.0025 off',
 	'the owner of a database does not choose how advice in it is planned');
+$node->safe_psql('endless', qq{
+	CREATE OR REPLACE FUNCTION tablespace_advisor.contents_of(tablespace_oid oid, target_oid oid,
+		show_names boolean, all_databases boolean)
+	RETURNS TABLE (database name, relation text, kind text, size_bytes bigint,
+		how text, statement text, reason text)
+	LANGUAGE sql AS \$\$ SELECT NULL::name, NULL, NULL, NULL::bigint, NULL, NULL, ($settings) \$\$});
+is($node->safe_psql('endless', q{SELECT reason FROM tablespace_contents('slow')}), 'on 0.0025 off',
+	'nor how that is planned which finds the contents of tablespaces');
 $node->safe_psql('endless', q{
 	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 	RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100000); RETURN 1; END $$});

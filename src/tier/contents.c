@@ -24,6 +24,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/settings.h"
 #include "state/tablespace.h"
 #include "tier/contents.h"
 
@@ -40,6 +41,7 @@ tsa_return_rows(FunctionCallInfo fcinfo, TsaStatement *query,
 	InitMaterializedSRF(fcinfo, 0);
 	result = (ReturnSetInfo *) fcinfo->resultinfo;
 	tsa_journal_open(&journal);
+	tsa_plan_as_usual();
 	tsa_run(query, values, nulls, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
