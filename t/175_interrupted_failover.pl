@@ -175,15 +175,16 @@ for my $point ('blocks logged', 'fsm copied')
 	$primary->safe_psql('postgres', 'CHECKPOINT');
 	catch_up($primary, $standby);
 	$primary->append_conf('postgresql.conf',
-		# autovacuum may have a snapshot, or the table, when VACUUM would cut
-		"shared_preload_libraries = ''\nmax_worker_processes = 0\nautovacuum = off\n"
+		# autovacuum may have a snapshot, or the table, when VACUUM would cut; a
+		# standby that returns meanwhile holds the deleted rows back
+		"shared_preload_libraries = ''\nmax_worker_processes = 0\nautovacuum = off\nmax_wal_senders = 0\n"
 			. "tablespace_advisor.debug_stop_at = ''");
 	$primary->stop('immediate');
 	$primary->start;
 	$primary->safe_psql('postgres', 'DELETE FROM t; VACUUM t');
 	is($primary->safe_psql('postgres', q{SELECT pg_relation_size('t')}), '0', "$point, cut off: all of the table");
 	$primary->append_conf('postgresql.conf',
-		"shared_preload_libraries = 'tablespace_advisor'\nmax_worker_processes = 16");
+		"shared_preload_libraries = 'tablespace_advisor'\nmax_worker_processes = 16\nmax_wal_senders = 10");
 	# without a checkpoint that would spare the next recovery those images
 	$primary->stop('immediate');
 	$primary->start;
