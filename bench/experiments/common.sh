@@ -155,10 +155,3 @@ limit_memory()
 	sql -c CHECKPOINT
 	set_memory_limit "$1" "$work" ${mnt:+"$mnt"}
 }
-lift_limit()
-{
-	case $limit in
-		*.max) echo max >"$limit" ;;
-		*) echo -1 >"$limit" ;;
-	esac
-}
