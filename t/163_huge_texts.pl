@@ -80,7 +80,6 @@ unlike($before{$superuser}, qr/no answer/, 'each call has an answer');
 my $characters = 280_000_000;
 my $expression = 30_000_000;
 my @stored = (
-	[ 'a setting of a role', q{ALTER ROLE mallory SET temp_tablespaces TO 'pg_default%'}, $characters ],
 	[ 'a setting that names none', q{ALTER ROLE carol SET my.own TO 'x%'}, 1_000_000, $superuser ],
 	[ 'a setting behind it', q{ALTER ROLE carol SET work_mem TO '4MB'}, 0, $superuser ],
 	[ 'a setting of a routine', q{ALTER FUNCTION m.g(text, int) SET temp_tablespaces TO 'pg_default%'}, $characters ],
@@ -100,6 +99,8 @@ my @stored = (
 	[ 'a bound', q{CREATE TABLE m.p PARTITION OF m.parent FOR VALUES FROM ('2020-01-01%') TO ('2021-01-01')}, 9_000 ],
 	[ 'an index', q{CREATE INDEX i ON m.t ((b < 'x%')) TABLESPACE slow}, $version < 18 ? 9_000 : $expression ],
 	[ 'a partial index', q{CREATE INDEX j ON m.t (a) TABLESPACE slow WHERE b <> 'x%'}, $version < 18 ? 9_000 : $expression ],
+	# each session that begins later reads these
+	[ 'a setting of a role', q{ALTER ROLE mallory SET temp_tablespaces TO 'pg_default%'}, $characters ],
 	[ 'a setting of a database', q{ALTER DATABASE postgres SET temp_tablespaces TO 'pg_default%'}, $characters ]);
 my $failed = '';
 foreach my $text (@stored)
