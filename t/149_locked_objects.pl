@@ -202,7 +202,7 @@ $node->safe_psql('endless', qq{
 		how text, statement text, reason text)
 	LANGUAGE sql AS \$\$ SELECT NULL::name, NULL, NULL, NULL::bigint, NULL, NULL, ($settings) \$\$});
 is($node->safe_psql('endless', q{SELECT reason FROM tablespace_contents('slow')}), 'on 0.0025 off',
-	'nor how that is planned which finds the contents of tablespaces');
+	'the owner of a database does not choose how the contents of tablespaces are looked for');
 $node->safe_psql('endless', q{
 	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 	RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100000); RETURN 1; END $$});
