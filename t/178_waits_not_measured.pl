@@ -268,7 +268,7 @@ foreach my $piece ('once', 'and again')
 		exchange($client, 's', "E\0" . pack('N', 5), 'H');
 		$read = $node->safe_psql('postgres', sprintf $counts, 'report');
 	}
-	isnt($read, $before, "its reads are handed in while it is open, $piece");
+	isnt($read, $before, "a portal hands its reads in while it is open, $piece");
 }
 print {$client} 'X', pack('N', 4);
 close $client;

@@ -39,7 +39,7 @@ tsa_find_account(TsaFrame *frame, int32 slot, Oid relid,
 	if (!tsa_array_grow(&frame->accounts, sizeof(TsaWaitAccount),
 						frame->accounts.n + 1))
 		return TSA_NONE;
-	number = frame->accounts.n++;
+	number = frame->accounts.n - 1;
 	TSA_ACCOUNT(frame, number)->relid = relid;
 	TSA_ACCOUNT(frame, number)->access = access;
 	TSA_ACCOUNT(frame, number)->next = TSA_NONE;

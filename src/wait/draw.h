@@ -22,6 +22,7 @@ typedef struct TsaDraw
 {
 	int			sample;			/* 1 in so many; 0: nothing drawn yet */
 	uint64_t	state;			/* of the generator, not 0 */
+	double		scale;			/* of the distances, by sample */
 	uint64_t	left;			/* executions until the next one drawn */
 } TsaDraw;
 
@@ -40,8 +41,7 @@ tsa_draw_uniform(TsaDraw *draw)
 static inline uint64_t
 tsa_draw_gap(TsaDraw *draw)
 {
-	return (uint64_t) (log(tsa_draw_uniform(draw)) /
-					   log(1.0 - 1.0 / draw->sample));
+	return (uint64_t) (log(tsa_draw_uniform(draw)) * draw->scale);
 }
 
 /* Is this execution passed over?  If not, it is not known yet: tsa_draw(). */
@@ -63,6 +63,7 @@ tsa_draw(TsaDraw *draw, int sample)
 	if (draw->sample != sample)
 	{
 		draw->sample = sample;
+		draw->scale = 1.0 / log(1.0 - 1.0 / sample);
 		draw->left = tsa_draw_gap(draw);
 	}
 	if (tsa_draw_passes(draw, sample))

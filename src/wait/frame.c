@@ -42,41 +42,50 @@ bucket_of(const EState *estate)
 					>> 56];
 }
 
-/*
- * Makes room for n items; new ones are zeros.  False if there is no memory.
- */
-bool
-tsa_array_grow(TsaWaitArray *array, size_t item, int32 n)
+/* Makes an array larger.  False if there is no memory. */
+static pg_noinline bool
+enlarge(TsaWaitArray *array, size_t item, int32 n)
 {
 	int32		max = Max(array->max, 8);
 	void	   *items;
 
-	if (n <= array->max)
-		return true;
 	while (max < n)
 		max *= 2;
 	items = realloc(array->items, max * item);
 	if (items == NULL)
 		return false;
-	memset((char *) items + array->max * item, 0, (max - array->max) * item);
 	array->items = items;
 	array->max = max;
 	return true;
 }
 
-/* Empties an array; zeros its used items, frees a large one. */
-static void
-reset_array(TsaWaitArray *array, size_t item)
+/*
+ * Makes it an array of n items at least; new ones are zeros.  False if there is
+ * no memory.
+ */
+bool
+tsa_array_grow(TsaWaitArray *array, size_t item, int32 n)
 {
+	if (n <= array->n)
+		return true;
+	if (n > array->max && !enlarge(array, item, n))
+		return false;
+	memset((char *) array->items + array->n * item, 0, (n - array->n) * item);
+	array->n = n;
+	return true;
+}
+
+/* Empties an array; frees a large one. */
+static inline void
+empty_array(TsaWaitArray *array)
+{
+	array->n = 0;
 	if (array->max > MAX_KEPT_ITEMS)
 	{
 		free(array->items);
-		memset(array, 0, sizeof(*array));
-		return;
+		array->items = NULL;
+		array->max = 0;
 	}
-	if (array->n > 0)
-		memset(array->items, 0, array->n * item);
-	array->n = 0;
 }
 
 /*
@@ -113,19 +122,10 @@ unlink_frame(TsaFrame *frame)
 void
 tsa_frame_release(TsaFrame *frame)
 {
-	TsaFrame	kept;
-
 	/* an error while it was being entered may have left it behind */
 	if (tsa_current_frame == frame)
 		tsa_current_frame = NULL;
 	unlink_frame(frame);
-	/* the map is larger than its number of entries says */
-	frame->map.n = frame->nmapped > 0 ? frame->map.max : 0;
-	reset_array(&frame->nodes, sizeof(TsaWaitNode));
-	reset_array(&frame->slots, sizeof(TsaWaitSlot));
-	reset_array(&frame->accounts, sizeof(TsaWaitAccount));
-	reset_array(&frame->nested, sizeof(TsaWaitAccount));
-	reset_array(&frame->map, sizeof(int32));
 	if (nfree >= MAX_FREE)
 	{
 		free(frame->nodes.items);
@@ -136,13 +136,12 @@ tsa_frame_release(TsaFrame *frame)
 		free(frame);
 		return;
 	}
-	kept = *frame;
-	memset(frame, 0, sizeof(*frame));
-	frame->nodes = kept.nodes;
-	frame->slots = kept.slots;
-	frame->accounts = kept.accounts;
-	frame->nested = kept.nested;
-	frame->map = kept.map;
+	memset(frame, 0, offsetof(TsaFrame, nodes));
+	empty_array(&frame->nodes);
+	empty_array(&frame->slots);
+	empty_array(&frame->accounts);
+	empty_array(&frame->nested);
+	empty_array(&frame->map);
 	frame->next = free_frames;
 	free_frames = frame;
 	nfree++;

@@ -95,12 +95,12 @@ typedef struct TsaFrame
 	TsaWaitCounters seen;
 	TsaWaitFigures total;		/* with nested executions */
 	uint64		elapsed_ns;
+	/* from here on kept in free frames */
 	TsaWaitArray nodes;			/* TsaWaitNode, by plan_node_id */
 	TsaWaitArray slots;			/* TsaWaitSlot */
 	TsaWaitArray accounts;		/* TsaWaitAccount */
 	TsaWaitArray nested;		/* TsaWaitAccount of nested executions */
-	TsaWaitArray map;			/* int32: slots by OID, open addressing */
-	int32		nmapped;
+	TsaWaitArray map;			/* int32: many slots by OID, open addressing */
 } TsaFrame;
 
 #define TSA_NODE(frame, i) (((TsaWaitNode *) (frame)->nodes.items) + (i))

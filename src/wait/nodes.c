@@ -54,7 +54,6 @@ typedef struct Walk
 	bool		under_append;	/* the node that is looked at next */
 	int32		largest;		/* sequential scan, or TSA_NONE */
 	double		largest_rows;
-	int			nscans;			/* sequential ones */
 } Walk;
 
 /* For tsa_for_bitmap_scans(): notes which index it reads. */
@@ -241,7 +240,6 @@ keep_node(TsaFrame *frame, PlanState *state)
 	if (id < 0 ||
 		!tsa_array_grow(&frame->nodes, sizeof(TsaWaitNode), id + 1))
 		return NULL;
-	frame->nodes.n = Max(frame->nodes.n, id + 1);
 	node = TSA_NODE(frame, id);
 	if (node->state != NULL)
 		return NULL;
@@ -275,7 +273,6 @@ watch_node(PlanState *state, void *context)
 		node->under_append = under_append;
 		if (IsA(state, SeqScanState))
 		{
-			walk->nscans++;
 			if (walk->largest == TSA_NONE ||
 				state->plan->plan_rows > walk->largest_rows)
 			{

@@ -483,7 +483,7 @@ tsa_frame_skip(TsaFrame *frame)
 
 /*
  * Gives the hits of each relation to its first account, which is made if it
- * was found in shared buffers altogether.
+ * was found in shared buffers altogether.  Spans have seen all of them.
  */
 void
 tsa_frame_take_hits(TsaFrame *frame)
@@ -493,7 +493,6 @@ tsa_frame_take_hits(TsaFrame *frame)
 		TsaWaitSlot *slot = TSA_SLOT(frame, i);
 		int32		account = slot->account;
 
-		tsa_absorb(slot);
 		if (slot->hits == 0)
 			continue;
 		if (account == TSA_NONE)

@@ -49,7 +49,6 @@ add_nested(TsaFrame *frame, const TsaWaitAccount *account, uint32 weight)
 		!tsa_array_grow(&frame->nested, sizeof(TsaWaitAccount), i + 1))
 		return;
 	own = (TsaWaitAccount *) frame->nested.items + i;
-	frame->nested.n = Max(frame->nested.n, i + 1);
 	own->relid = account->relid;
 	own->access = account->access;
 	own->figures.reads += account->figures.reads * weight;

@@ -21,6 +21,8 @@
 #include "compat.h"
 #include "wait/slot.h"
 
+#define FEW 16					/* slots are looked through, more are mapped */
+
 bool		tsa_wait_aborting = false;
 
 /*
@@ -63,38 +65,41 @@ tsa_absorb(TsaWaitSlot *slot)
 	slot->seen_hits = hits;
 }
 
-/* Looks a relation up in the map: its place there, and its slot or TSA_NONE. */
-static int32
-find_mapped(const TsaFrame *frame, Oid relid, int32 *place)
+/* The place of a relation in the map, which has numbers of slots plus 1. */
+static int32 *
+place_of(const TsaFrame *frame, Oid relid)
 {
-	const int32 *map = frame->map.items;
-	int32		mask = frame->map.max - 1;
+	int32	   *map = frame->map.items;
+	int32		mask = frame->map.n - 1;
+	int32		place = (int32) (relid * 0x9e3779b1u >> 8) & mask;
 
-	*place = (int32) (relid * 0x9e3779b1u >> 8) & mask;
-	if (frame->map.max == 0)
-		return TSA_NONE;
-	while (map[*place] != 0 && TSA_SLOT(frame, map[*place] - 1)->relid != relid)
-		*place = (*place + 1) & mask;
-	return map[*place] - 1;
+	while (map[place] != 0 && TSA_SLOT(frame, map[place] - 1)->relid != relid)
+		place = (place + 1) & mask;
+	return &map[place];
 }
 
-/* Makes the map larger.  It has numbers of slots plus 1. */
-static bool
-grow_map(TsaFrame *frame)
+/* The slot of a relation, or TSA_NONE. */
+static int32
+find_slot(const TsaFrame *frame, Oid relid)
 {
-	TsaWaitArray larger = {0};
-	int32		place;
-
-	if (!tsa_array_grow(&larger, sizeof(int32), Max(16, frame->map.max * 2)))
-		return false;
-	free(frame->map.items);
-	frame->map = larger;
+	if (frame->map.n > 0)
+		return *place_of(frame, relid) - 1;
 	for (int32 i = 0; i < frame->slots.n; i++)
-	{
-		(void) find_mapped(frame, TSA_SLOT(frame, i)->relid, &place);
-		((int32 *) frame->map.items)[place] = i + 1;
-	}
-	return true;
+		if (TSA_SLOT(frame, i)->relid == relid)
+			return i;
+	return TSA_NONE;
+}
+
+/* Makes the map anew, and larger.  Without memory there is none. */
+static void
+make_map(TsaFrame *frame)
+{
+	int32		n = Max(64, frame->map.n * 2);
+
+	frame->map.n = 0;
+	if (tsa_array_grow(&frame->map, sizeof(int32), n))
+		for (int32 i = 0; i < frame->slots.n; i++)
+			*place_of(frame, TSA_SLOT(frame, i)->relid) = i + 1;
 }
 
 /*
@@ -103,22 +108,20 @@ grow_map(TsaFrame *frame)
 int32
 tsa_enter_slot(TsaFrame *frame, Oid relid, bool *found)
 {
-	int32		place = 0;
-	int32		slot = find_mapped(frame, relid, &place);
+	int32		slot = find_slot(frame, relid);
 
 	*found = slot != TSA_NONE;
 	if (*found)
 		return slot;
-	if ((frame->nmapped + 1) * 2 > frame->map.max && !grow_map(frame))
-		return TSA_NONE;
 	if (!tsa_array_grow(&frame->slots, sizeof(TsaWaitSlot), frame->slots.n + 1))
 		return TSA_NONE;
-	(void) find_mapped(frame, relid, &place);
-	slot = frame->slots.n++;
-	frame->nmapped++;
+	slot = frame->slots.n - 1;
 	TSA_SLOT(frame, slot)->relid = relid;
 	TSA_SLOT(frame, slot)->account = TSA_NONE;
-	((int32 *) frame->map.items)[place] = slot + 1;
+	if (frame->slots.n > Max(FEW, frame->map.n / 2))
+		make_map(frame);
+	else if (frame->map.n > 0)
+		*place_of(frame, relid) = slot + 1;
 	return slot;
 }
 

@@ -304,17 +304,30 @@ before_drop(Oid class, Oid object, int column,
 
 static object_access_hook_type next_object_access = NULL;
 
-/* Hook: is told of accesses of many kinds, most often of function calls. */
+/* An object is made or dropped. */
+static pg_noinline void
+note_object(ObjectAccessType access, Oid class, Oid object, int column,
+			void *arg)
+{
+	if (access == OAT_DROP)
+		before_drop(class, object, column, arg);
+	else if (access == OAT_POST_CREATE && class == ExtensionRelationId)
+		tsa_note_install();
+	if (next_object_access != NULL)
+		next_object_access(access, class, object, column, arg);
+}
+
+/*
+ * Hook: is told of accesses of many kinds, most often of function calls, which
+ * are only passed on.
+ */
 static void
 object_access(ObjectAccessType access, Oid class, Oid object, int column,
 			  void *arg)
 {
-	if (unlikely(access == OAT_DROP))
-		before_drop(class, object, column, arg);
-	else if (unlikely(access == OAT_POST_CREATE) &&
-			 class == ExtensionRelationId)
-		tsa_note_install();
-	if (next_object_access != NULL)
+	if (unlikely(access == OAT_DROP || access == OAT_POST_CREATE))
+		note_object(access, class, object, column, arg);
+	else if (next_object_access != NULL)
 		next_object_access(access, class, object, column, arg);
 }
 
