@@ -17,6 +17,11 @@ SELECT relation::regclass, blocks, shared_blocks
 FROM tablespace_advisor.relations_residency(ARRAY['resident_other', 'resident_temporary',
 	'resident_view', 'resident_other', NULL, 'pg_class',
 	'pg_database']::regclass[]::oid[]);
+-- a sequence, too, among so many that they are read in one pass
+CREATE SEQUENCE resident_sequence;
+SELECT DISTINCT blocks FROM tablespace_advisor.relations_residency(
+	array_fill('resident_sequence'::regclass::oid, ARRAY[6000]));
+DROP SEQUENCE resident_sequence;
 SELECT * FROM tablespace_advisor.relations_residency('{}');
 SELECT * FROM tablespace_advisor.relation_residency(0);
 

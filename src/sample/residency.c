@@ -77,21 +77,22 @@ PG_FUNCTION_INFO_V1(relations_residency);
 /*
  * Where the files of a relation are.  False if it has none in this database:
  * dropped, without storage, temporary, shared, or a catalog with a file that
- * only the relation map knows.  all: relations as read in one pass, in which
- * there are no sequences; NULL: none were.
+ * only the relation map knows.  all: relations as read in one pass, NULL: none
+ * were; others, such as sequences, are looked up.
  */
 static bool
 find_files(HTAB *all, Oid relation, RelFileLocator *locator)
 {
+	const TsaRelation *r = NULL;
 	HeapTuple	tuple;
 	Form_pg_class form;
 	bool		found;
 
 	if (all != NULL)
+		r = tsa_find_relation(all, relation);
+	if (r != NULL)
 	{
-		const TsaRelation *r = tsa_find_relation(all, relation);
-
-		found = r != NULL && OidIsValid(r->filenode) &&
+		found = OidIsValid(r->filenode) &&
 			r->persistence != RELPERSISTENCE_TEMP;
 		if (found)
 			*locator = tsa_make_locator(r->tablespace, MyDatabaseId,
