@@ -375,19 +375,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.merge_wait_samples(int, int[]) IS
 	'adds up the waits of samples, as rows of one of them';
 
-CREATE FUNCTION tablespace_advisor.forget_wait_samples(first_kept int)
-RETURNS void
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	DELETE FROM tablespace_advisor.relation_wait_sample w
-	WHERE w.sample_id < first_kept;
-	DELETE FROM tablespace_advisor.statement_wait_sample w
-	WHERE w.sample_id < first_kept
-$$;
-COMMENT ON FUNCTION tablespace_advisor.forget_wait_samples(int) IS
-	'deletes the waits of samples before this one';
-
 CREATE FUNCTION tablespace_advisor.sum_wait_samples(
 	first_id int,
 	last_id int)

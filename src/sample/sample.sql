@@ -314,8 +314,12 @@ AS $$
 	DELETE FROM tablespace_advisor.tablespace_io_sample i
 	WHERE i.sample_id
 		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
-	SELECT tablespace_advisor.forget_wait_samples(
-		(SELECT min(s.sample_id) FROM tablespace_advisor.sample s))
+	DELETE FROM tablespace_advisor.relation_wait_sample w
+	WHERE w.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	DELETE FROM tablespace_advisor.statement_wait_sample w
+	WHERE w.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.forget_samples(int) IS
