@@ -86,6 +86,16 @@ FROM tablespace_advisor.forecast_statements(
 		jsonb_build_object('userid', 10, 'queryid', 2, 'relation', 'm_report'::regclass::oid, 'class', 'application', 'access', 'sequential', 'waiting_sessions', 0.36),
 		'{"userid": 10, "queryid": 3, "relation": 0, "class": "export", "access": "all", "calls_per_s": 1, "call_ms": 9, "waiting_sessions": 9}'::jsonb)) w),
 	array(SELECT a FROM m_advice(true) a)) s;
+\echo -- workers of one call wait at the same time; a call that has not ended has no mean
+SELECT s.queryid, s.mean_ms, round(s.read_ms) AS read_ms, round(s.after_ms::numeric, 1) AS after, s.moved
+FROM tablespace_advisor.forecast_statements(
+	array(SELECT w FROM jsonb_populate_recordset(NULL::tablespace_advisor.statement_wait, jsonb_build_array(
+		'{"userid": 10, "queryid": 4, "relation": 0, "class": "application", "access": "all", "calls_per_s": 1, "call_ms": 800, "waiting_sessions": 1.6}'::jsonb,
+		jsonb_build_object('userid', 10, 'queryid', 4, 'relation', 'm_facts'::regclass::oid, 'class', 'application', 'access', 'heap by bitmap', 'waiting_sessions', 0.8),
+		jsonb_build_object('userid', 10, 'queryid', 4, 'relation', 'm_report'::regclass::oid, 'class', 'application', 'access', 'sequential', 'waiting_sessions', 0.8),
+		'{"userid": 10, "queryid": 5, "relation": 0, "class": "application", "access": "all", "calls_per_s": 0, "waiting_sessions": 1}'::jsonb,
+		jsonb_build_object('userid', 10, 'queryid', 5, 'relation', 'm_facts'::regclass::oid, 'class', 'application', 'access', 'index', 'waiting_sessions', 1))) w),
+	array(SELECT a FROM m_advice(true) a)) s;
 
 SELECT * FROM advise_statements(max_statements => 0);
 \echo :LAST_ERROR_SQLSTATE

@@ -152,6 +152,11 @@ UPDATE tablespace_advisor.job SET forecast_saved_ms_per_s = 10 WHERE job_id = 1;
 SELECT job_id, outcome, verdict, for_calls, saved, waits_for FROM pg_temp.moves WHERE job_id = 1;
 SELECT queryid, saved, verdict FROM pg_temp.statements WHERE queryid = 1;
 ROLLBACK TO here;
+\echo -- calls read far more after it, and each read takes less: not the doing of the move
+UPDATE pg_temp.truth SET reads_after = 1000 * reads, ms_after = ms / 2 WHERE query = 1;
+SELECT pg_temp.fill();
+SELECT job_id, outcome, verdict, saved, waits_for FROM pg_temp.moves WHERE job_id = 1;
+ROLLBACK TO here;
 \echo -- two samples after it; samples with a move in them do not count
 DELETE FROM tablespace_advisor.sample WHERE sample_id > 33;
 SELECT job_id, outcome, verdict, measured, before, after, waits_for FROM pg_temp.moves;

@@ -96,12 +96,14 @@ AS $$
 		GROUP BY p.userid, p.queryid
 	)
 	SELECT s.userid, s.queryid, s.calls_per_s, s.call_ms,
-		s.waiting_sessions * c.ms, greatest(0, s.call_ms - g.gain * c.ms),
-		greatest(0, s.call_ms - g.gain_high * c.ms),
-		greatest(0, s.call_ms - g.gain_low * c.ms), g.moved
+		s.waiting_sessions * c.ms, s.call_ms - least(g.gain * p.ms, s.call_ms),
+		s.call_ms - least(g.gain_high * p.ms, s.call_ms),
+		s.call_ms - least(g.gain_low * p.ms, s.call_ms), g.moved
 	FROM unnest(statements) s
 	LEFT JOIN gain g USING (userid, queryid)
 	CROSS JOIN LATERAL (SELECT 1000 / nullif(s.calls_per_s, 0) AS ms) c
+	/* parallel workers wait at the same time: of a call no more than all of it */
+	CROSS JOIN LATERAL (SELECT least(c.ms, s.call_ms / s.waiting_sessions) AS ms) p
 	WHERE s.access = 'all' AND s.class = 'application' AND s.waiting_sessions > 0
 	ORDER BY s.waiting_sessions DESC, s.queryid, s.userid
 $$;
@@ -236,9 +238,11 @@ BEGIN
 		SELECT 0 AS n, 'Statements that wait most (advise_statements() has more):' AS line
 		WHERE EXISTS (SELECT FROM statement)
 		UNION ALL
-		SELECT s.rank, format('  %s: %s a call, %s of it for reads; %s',
+		SELECT s.rank, format('  %s: %s a call, %s %s; %s',
 			s.statement, tablespace_advisor.pretty_seconds(s.mean_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.read_ms / 1000),
+			CASE WHEN s.read_ms > s.mean_ms THEN 'in reads of its parallel workers'
+				ELSE 'of it for reads' END,
 			coalesce(CASE WHEN s.relations IS NOT NULL THEN 'after the moves '
 				|| tablespace_advisor.pretty_seconds(s.after_ms / 1000) END, 'no move changes that'))
 		FROM statement s) l

@@ -298,15 +298,19 @@ COMMENT ON VIEW tablespace_advisor.statement_moves IS
 
 /* The outcome of a move by measured waits. */
 CREATE VIEW tablespace_advisor.measured_outcome AS
-SELECT c.*, b.band, c.saved + c.error < least(0, b.forecast - b.band) AS is_slower,
+SELECT c.*, b.band, c.saved + c.error < 0 AND NOT coalesce(c.each_saved > 0, false) AS takes_more,
+	c.saved + c.error < least(0, b.forecast - b.band)
+		AND NOT coalesce(c.each_saved > 0, false) AS is_slower,
 	b.forecast AS forecast_for_calls, coalesce(t.judged_with, c.call_id) AS judged_with,
 	1 - c.reads_before / nullif(c.accesses_before, 0) AS hit_fraction_before,
 	1 - c.reads_after / nullif(c.accesses_after, 0) AS hit_fraction_after
 FROM (SELECT s.*, m.call_id, m.forecast_saved_ms_per_s, bool_or(s.per_read
-			AND s.saved - s.error > 0) OVER (PARTITION BY s.job_id) AS reads_are_faster
+			AND s.saved - s.error > 0) OVER j AS reads_are_faster,
+		max(s.saved) FILTER (WHERE s.per_read) OVER j AS each_saved
 	FROM tablespace_advisor.measured_savings() s
 	JOIN tablespace_advisor.judged_move m USING (job_id)
-	WHERE s.samples_before >= 3) c
+	WHERE s.samples_before >= 3
+	WINDOW j AS (PARTITION BY s.job_id)) c
 CROSS JOIN LATERAL (SELECT c.forecast_saved_ms_per_s * coalesce(c.load_ratio, 1)) f (forecast)
 CROSS JOIN LATERAL (SELECT f.forecast, tablespace_advisor.outcome_band(f.forecast,
 	c.before_ms_per_s) AS band) b
@@ -316,7 +320,7 @@ LEFT JOIN (SELECT m.call_id, min(t.first_call) AS judged_with
 	GROUP BY m.call_id) t ON t.call_id = c.call_id
 WHERE NOT c.per_read;
 COMMENT ON VIEW tablespace_advisor.measured_outcome IS
-	'measured_savings() per move with three samples before it, its forecast at the calls after it, the difference that the two may have (band); reads_are_faster: also each read takes less, beyond the interval; is_slower: reading its relations takes more, and more than forecast';
+	'measured_savings() per move with three samples before it, its forecast at the calls after it, the difference that the two may have (band); reads_are_faster: also each read takes less, beyond the interval; takes_more: reading its relations takes more, and each read not less; is_slower: and more than forecast';
 
 CREATE VIEW @extschema@.statement_outcomes AS
 WITH turn AS MATERIALIZED (

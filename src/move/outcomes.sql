@@ -449,7 +449,7 @@ WITH measured AS MATERIALIZED (
 	SELECT * FROM tablespace_advisor.measured_outcome
 )
 SELECT o.job_id, true AS measured, o.saved, o.error, o.forecast_for_calls AS forecast, o.band,
-	o.is_slower, o.saved - o.error > 0 AND coalesce(o.reads_are_faster, false) AS is_faster,
+	o.is_slower, o.takes_more, o.saved - o.error > 0 AND coalesce(o.reads_are_faster, false) AS is_faster,
 	sum(o.forecast_saved_ms_per_s) OVER u AS batch_forecast,
 	sum(o.saved) OVER u AS batch_saved,
 	CASE WHEN bool_and(o.error IS NOT NULL) OVER u THEN sqrt(sum(o.error ^ 2) OVER u) END AS batch_error,
@@ -463,7 +463,7 @@ FROM measured o
 WINDOW u AS (PARTITION BY o.judged_with)
 UNION ALL
 SELECT o.job_id, false, CASE WHEN o.unit_saved IS NOT NULL THEN o.saved END, o.error, o.forecast,
-	o.band, o.is_slower, o.saved - o.error > 0 AND o.unit_saved - o.unit_error > 0,
+	o.band, o.is_slower, o.saved + o.error < 0, o.saved - o.error > 0 AND o.unit_saved - o.unit_error > 0,
 	o.unit_forecast, o.unit_saved, o.unit_error, o.window_s, o.samples_before, o.samples_after,
 	o.read_ms_before, o.read_ms_after, o.accesses_before, o.accesses_after,
 	o.reads_before, o.reads_after,
@@ -472,7 +472,7 @@ SELECT o.job_id, false, CASE WHEN o.unit_saved IS NOT NULL THEN o.saved END, o.e
 FROM tablespace_advisor.judged_outcome o
 WHERE o.job_id NOT IN (SELECT m.job_id FROM measured m);
 COMMENT ON VIEW tablespace_advisor.known_outcome IS
-	'the row of measured_outcome, or else of judged_outcome, for each move; is_faster: reading the moved relations, and all reading that can be told, takes less, beyond the interval; batch_...: of all moves that are judged together; waits_for: samples that are missing';
+	'the row of measured_outcome, or else of judged_outcome, for each move; takes_more: reading the moved relations takes more, beyond the interval, and each read, where measured, not less; is_faster: reading the moved relations, and all reading that can be told, takes less, beyond the interval; batch_...: of all moves that are judged together; waits_for: samples that are missing';
 
 CREATE VIEW @extschema@.move_outcomes AS
 SELECT j.job_id, j.batch_id,
@@ -522,7 +522,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' T
 		WHEN o.is_slower THEN 'slower'
 		WHEN o.error IS NULL OR NOT o.measured AND o.batch_error IS NULL THEN 'waiting'
 		WHEN o.is_faster THEN 'verified'
-		WHEN o.saved + o.error < 0 THEN 'slower as forecast'
+		WHEN o.takes_more THEN 'slower as forecast'
 		ELSE 'not shown'
 	END AS verdict) v
 WHERE NOT tablespace_advisor.is_unfinished(j.state);

@@ -303,7 +303,10 @@ walk_mapped(Walk *walk, const char *name, char (*slaves)[TSA_NAME_SIZE],
 	return verdict;
 }
 
-/* Loop device: goes on with the file system, or device, behind it. */
+/*
+ * Loop device: goes on with the file system, or device, behind it.  Its file
+ * may be out of sight, as in another mount namespace.
+ */
 static TsaVerdict
 walk_loop(Walk *walk, const char *name, const char *file)
 {
@@ -319,7 +322,8 @@ walk_loop(Walk *walk, const char *name, const char *file)
 						name);
 	if (find_device_of_path(walk->root, file, device, sizeof(device)))
 		verdict = walk_device(walk, device);
-	else if (tsa_find_mount_of_path(walk->root, file, &mount))
+	else if (tsa_file_exists(walk->root, file) &&
+			 tsa_find_mount_of_path(walk->root, file, &mount))
 	{
 		verdict = walk_mount(walk, &mount);
 

@@ -415,6 +415,14 @@ test_loop(void)
 	make_device("virtual/block/loop0", "7:0");
 	put("/srv/disk.img", "sys/devices/virtual/block/loop0/loop/backing_file");
 	put("1", "sys/devices/virtual/block/loop0/loop/dio");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw");
+	is(storage.stack, "loop0 (/srv/disk.img) -> ?",
+	   "loop: its file is of another mount namespace");
+	is(tsa_get_media_name(storage.media), "unknown", "on what is not known");
+	put("", "srv/disk.img");
+	put("", "dev/shm/disk.img");
+	put("", "var/disk.img");
+	put("", "loop.img");
 	put("0", "sys/devices/virtual/block/loop0/queue/rotational");
 	describe("7:0 / /d rw - ext4 /dev/loop0 rw");
 	is(storage.stack, "loop0 (/srv/disk.img) -> sdb1 -> sdb",
