@@ -18,10 +18,20 @@ pretend_devices($node);
 $node->safe_psql('postgres', $_)
   foreach (
 	'CREATE TABLE hot TABLESPACE slow AS SELECT n, repeat($$x$$, 100) AS filler FROM generate_series(1, 100000) n',
-	'VACUUM ANALYZE hot', 'CALL sample_activity()', 'SELECT count(*) FROM hot; SELECT pg_stat_force_next_flush()',
-	'CALL sample_activity()',
-	'UPDATE tablespace_advisor.relation_sample SET cached_reads = 0',
-	'DELETE FROM tablespace_advisor.tablespace_io_sample');
+	'VACUUM ANALYZE hot', 'CALL sample_activity()');
+
+# A sample in which the table was read from the device.
+sub sample
+{
+	$node->safe_psql('postgres', $_)
+	  foreach (
+		'SELECT count(*) FROM hot; SELECT pg_stat_force_next_flush()',
+		'CALL sample_activity()',
+		'UPDATE tablespace_advisor.relation_sample SET cached_reads = 0',
+		'DELETE FROM tablespace_advisor.tablespace_io_sample');
+	return;
+}
+sample();
 
 # --- forecasts ------------------------------------------------------------------------
 
@@ -31,6 +41,10 @@ my $forecast = 'SELECT forecast_saved_ms_per_s > 0 FROM tablespace_moves WHERE j
 is($node->safe_psql('postgres', $forecast . $jobs[0]), 't', 'a move to another device has a forecast');
 push @jobs, $node->safe_psql('postgres', "SELECT undo_move($jobs[0])");
 wait_for_job($node, $jobs[1]);
+my ($again) = $node->safe_psql('postgres', q{CALL move_table_concurrently('hot', 'fast')}) =~ /(\d+)/;
+is($node->safe_psql('postgres', $forecast . $again), '', 'before samples after the last move none has');
+wait_for_job($node, $node->safe_psql('postgres', "SELECT undo_move($again)"));
+sample() for 1 .. 2;
 $node->safe_psql('postgres', q{
 	DO $$
 	BEGIN

@@ -211,7 +211,9 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 		  has_privs_of_role(GetUserId(), ROLE_PG_SIGNAL_BACKEND)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for job " INT64_FORMAT, job_id)));
+				 errmsg("permission denied for job " INT64_FORMAT, job_id),
+				 errhint("It takes the privileges of the role that queued it%s.",
+						 signal_suffices ? ", or of pg_signal_backend" : "")));
 }
 
 /*

@@ -90,7 +90,8 @@ check_jobs(ArrayType *job_ids)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for job " INT64_FORMAT,
-							job_id)));
+							job_id),
+					 errhint("It takes the privileges of the role that queued it, or of pg_read_all_stats.")));
 	}
 	tsa_state_close(&journal);
 }

@@ -48,7 +48,8 @@ ask_for_advice(TsaState *state, const TsaMoveOptions *options, bool moves_only)
 
 /*
  * Can a forecast be made for a tablespace, and compared after the move: was it
- * probed, and are there samples?
+ * probed, and are there samples with relations where they are now?  By those
+ * from before a move, what was read from the other place is slow.
  */
 static bool
 is_forecast_useful(Oid tablespace)
@@ -57,7 +58,9 @@ is_forecast_useful(Oid tablespace)
 		.sql = "SELECT FROM tablespace_advisor.probe_run r"
 		" JOIN pg_catalog.pg_tablespace t ON t.spcname = r.tablespace"
 		" WHERE t.oid = $1"
-		" AND EXISTS (SELECT FROM tablespace_advisor.sample) LIMIT 1",
+		" AND EXISTS (SELECT FROM tablespace_advisor.sample)"
+		" AND (SELECT NOT h.is_before"
+		"   FROM tablespace_advisor.history_since_moves('1 day') h) LIMIT 1",
 		.nargs = 1,
 		.types = {OIDOID},
 	};
