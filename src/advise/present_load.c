@@ -347,13 +347,37 @@ estimate_from_counters(const TsaPlacement *p)
 }
 
 /*
+ * For each table the slowest latency where it, or an index, is read; NAN: none.
+ */
+static double *
+slowest_parts(const TsaPlacement *p)
+{
+	double	   *slowest = p->alloc(p->ntables * sizeof(double) + 1);
+
+	for (int i = 0; i < p->ntables; i++)
+		slowest[i] = NAN;
+	for (int i = 0; i < p->n; i++)
+	{
+		const TsaRelationFact *r = &p->relations[i];
+
+		if (r->place >= 0 && r->reads_per_s > 0)
+			slowest[r->table] = fmax(slowest[r->table],
+									 p->states[r->place].probed_us);
+	}
+	return slowest;
+}
+
+/*
  * A device whose reads take longer on average than it was probed with is
- * slower than it was then.
+ * slower than it was then.  The time of an index scan is divided between index
+ * and table by blocks: where the other one lies on a slower device, part of
+ * its time seems to be spent here.
  */
 static void
 measure_devices(const TsaPlacement *p, double *us)
 {
 	double	   *reads = p->alloc(p->nplaces * sizeof(double) + 1);
+	double	   *slowest = slowest_parts(p);
 
 	for (int i = 0; i < p->nplaces; i++)
 		reads[i] = us[i] = NAN;
@@ -368,6 +392,8 @@ measure_devices(const TsaPlacement *p, double *us)
 		if (r->place < 0)
 			continue;
 		s = &p->states[r->place];
+		if (s->probed_us < slowest[r->table])
+			continue;
 		tsa_measured_reads(r, s->probed_us, s->cached_us,
 						   p->places[r->place].sequential_page_us,
 						   &random_us, &random_reads, &scan_ms);

@@ -184,6 +184,30 @@ exponent_for(double target)
 	return cache_exponent(p, target * 1e6);
 }
 
+/* Of a table and its index, 20 and 10 ms a read, which lie there. */
+static double
+slower_flash(int heap_place, int index_place)
+{
+	TsaRelationFact relations[] = {heap(1, heap_place, 50), heap(2, index_place, 50)};
+	TsaPlacement *p = make_placement(relations, 2);
+
+	relations[1].table = 0;
+	relations[1].table_id = 1;
+	relations[0].measured = relations[1].measured = true;
+	relations[0].waiting_sessions = 1;
+	relations[1].waiting_sessions = 0.5;
+	tsa_estimate_load(p);
+	return p->states[1].time_correction;
+}
+
+static void
+test_device_of_index(void)
+{
+	ok(slower_flash(1, 1) > 10, "a device whose reads take longer is slower");
+	ok(is_near(slower_flash(0, 1), 1),
+	   "not by an index whose scans wait for its table elsewhere");
+}
+
 static void
 test_cache_exponent(void)
 {
@@ -357,6 +381,7 @@ main(void)
 {
 	test_measured_reads();
 	test_divided_waits();
+	test_device_of_index();
 	test_cache_exponent();
 	test_index_findings();
 	test_choice();
