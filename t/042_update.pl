@@ -294,10 +294,8 @@ SKIP:
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'tablespace_advisor'");
 	my $offset = -s $node->logfile;
 	$node->restart;
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 1 FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor launcher' AND wait_event = 'Extension'})
-	  or die 'the launcher is not at rest';
+	wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor launcher' AND wait_event = 'Extension')}, 'the launcher is at rest');
 	$node->wait_for_log(qr/"tablespace_advisor sampling" \(PID \d+\) exited with exit code 1/,
 		$offset);
 	my $log = slurp_file($node->logfile, $offset);
@@ -436,9 +434,7 @@ my $undone = $node->safe_psql('fresh', qq{
 	SELECT undo_move($job);
 	UPDATE pg_extension SET extversion = '0.0' WHERE extname = 'tablespace_advisor';
 	COMMIT});
-$node->poll_query_until('fresh', q{
-	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
-  or die 'the worker does not end';
+wait_for_workers($node);
 like(slurp_file($node->logfile), $not_current, 'the worker says why');
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
 	'queued', 'a worker of another version leaves its job queued');

@@ -106,19 +106,14 @@ my $blocker = begin_statement(q{
 $blocker->{run}->pump until $blocker->{out} =~ /locked/;
 my @calls = map { begin_statement("CALL move_table_concurrently('x', '$_')") }
   qw(slow pg_default);
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 2 FROM pg_stat_activity
-	WHERE wait_event_type = 'Lock' AND query ~ '^CALL move_table'})
-  or die 'the calls do not wait';
+my $waiting = q{SELECT count(*) FROM pg_stat_activity WHERE query ~ '^CALL move_table' AND};
+wait_until($node, "($waiting wait_event_type = 'Lock') = 2", 'both calls wait');
 $blocker->{in} .= "COMMIT;\n";
 # the move of the first does not end before the second is refused
 stop_at($node, 'copied');
 ok(end_statement($blocker), 'the journal is free');
 wait_for_stop($node, 'copied');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM pg_stat_activity
-	WHERE state = 'active' AND query ~ '^CALL move_table'})
-  or die 'neither call ends';
+wait_until($node, "($waiting state = 'active') = 1", 'a call ends');
 release($node);
 my @ended = map { end_statement($_) ? 1 : 0 } @calls;
 is(join('', sort @ended), '01', 'one of two calls at the same moment is refused');

@@ -95,11 +95,8 @@ for my $case (
 	}
 	elsif ($outcome eq 'over')
 	{
-		$node->poll_query_until('postgres', qq{
-			SELECT new_filenumbers IS NOT NULL AND new_filenumbers[1] <> $before
-				AND state = 'running'
-			FROM tablespace_advisor.job WHERE job_id = $job})
-		  or die 'the move does not start over';
+		wait_until($node, qq{EXISTS (SELECT FROM tablespace_advisor.job
+			WHERE job_id = $job AND new_filenumbers[1] <> $before AND state = 'running')}, 'the move starts over');
 		cancel($name, $job);
 	}
 	else

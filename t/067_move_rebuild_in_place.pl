@@ -29,10 +29,8 @@ sub rebuild_in_place_at
 		"ALTER TABLE r SET TABLESPACE $target", 'TRUNCATE r',
 		'INSERT INTO r SELECT generate_series(1, 20000)',
 		sprintf($look, 'after'), 'COMMIT');
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 1 FROM pg_locks
-		WHERE relation = 'r'::regclass AND NOT granted})
-	  or die 'the DDL does not wait for the copy';
+	wait_until($node, q{EXISTS (SELECT FROM pg_locks
+		WHERE relation = 'r'::regclass AND NOT granted)}, 'the DDL waits for the copy');
 	release($node);
 	is(finish_sql($ddl), '', "$point: the DDL gets through");
 	wait_for_job($node, $job);

@@ -64,9 +64,7 @@ for my $case ([ 'copied', '0', 'failed', 'fast', 'pg_default' ],
 my $holder = session($node);
 ask($holder, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM s;');
 my $job = start_move($node, 'u', 'fast');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM pg_class WHERE relname = 'u_id_ccnew'})
-  or die 'no new index';
+wait_until($node, q{EXISTS (SELECT FROM pg_class WHERE relname = 'u_id_ccnew')}, 'a new index');
 $node->stop('immediate');
 end_session($holder);
 $node->start;
@@ -96,10 +94,8 @@ $node->safe_psql('theirs', q{
 $job = start_stopped_move($node, 'copied', 'r', 'fast');
 crash_at_stop();
 wait_until_recovered('a trap');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM pg_stat_activity
-	WHERE backend_type = 'tablespace_advisor recovery'})
-  or die 'the recovery workers do not end';
+wait_until($node, q{NOT EXISTS (SELECT FROM pg_stat_activity
+	WHERE backend_type = 'tablespace_advisor recovery')}, 'the recovery workers end');
 is($node->safe_psql('theirs', 'SELECT * FROM tablespace_advisor.caught'), '',
 	'a foreign view of the journal is not read');
 check_locks($node, 'at the end');

@@ -103,10 +103,7 @@ for my $who ('VACUUM', 'autovacuum')
 	my $vacuum = $auto ? undef : start_sql($node, 'vacuum',
 		'SET vacuum_cost_delay = 50', 'SET vacuum_cost_limit = 1',
 		'SET statement_timeout = 0', "VACUUM $toast");
-	$node->poll_query_until('postgres', qq{
-		SELECT count(*) = 1 FROM pg_stat_progress_vacuum
-		WHERE relid = '$toast'::regclass})
-	  or die 'no vacuum';
+	wait_until($node, "EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE relid = '$toast'::regclass)", 'a vacuum');
 	$pid = $node->safe_psql('postgres', qq{
 		SELECT pid FROM pg_stat_progress_vacuum
 		WHERE relid = '$toast'::regclass});

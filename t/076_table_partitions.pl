@@ -98,10 +98,7 @@ my $session = start_sql($node, 'partitions',
 is_waiting($session);
 release($node);
 is(finish_sql($session), '', 'partitions come and go while one moves');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM tablespace_moves
-	WHERE state IN ('queued', 'running', 'paused')})
-  or die 'the moves do not end';
+wait_for_moves($node);
 is( $node->safe_psql('postgres', qq{
 		SELECT relation_name, error FROM tablespace_moves
 		WHERE job_id >= $job AND state = 'failed'
@@ -130,10 +127,7 @@ for my $with ('false', 'true')
 		"$name: the table is in fast");
 	my $undo = $node->safe_psql('postgres', "SELECT undo_move($job)");
 	is(wait_for_job($node, $undo), 'done', "$name: moved back");
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM tablespace_moves
-		WHERE state IN ('queued', 'running', 'paused')})
-	  or die 'the moves do not end';
+	wait_for_moves($node);
 	is(places($node, 'u'), $origin, "$name: all is where it was");
 	is( $node->safe_psql('postgres', q{
 			SELECT coalesce(s.spcname, 'pg_default') FROM pg_class c

@@ -101,11 +101,8 @@ for my $place (qw(fast slow))
 	$migration->query_safe('BEGIN; SELECT count(*) FROM d');
 	my $job = start_table_move($node, 'd', $place,
 		"with_indexes => true, lock_timeout => '10 s'");
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 1 FROM pg_locks
-		WHERE relation = 'd'::regclass AND mode = 'AccessExclusiveLock'
-			AND NOT granted})
-	  or die 'the move does not ask for its lock';
+	wait_until($node, q{EXISTS (SELECT FROM pg_locks
+		WHERE relation = 'd'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted)}, 'the move asks for its lock');
 	$migration->query(
 		'LOCK TABLE d; ALTER TABLE d ALTER n SET DEFAULT 1; COMMIT');
 	unlike($migration->{stderr}, qr/ERROR/, "$name: the migration gets through");

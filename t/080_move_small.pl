@@ -214,10 +214,8 @@ for my $how ('released', 'terminated', 'crashed')
 			"$how: another worker goes on with the third");
 		is(job_field($node, $first + 2, 'state'), 'done', "$how: the third is done");
 	}
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM tablespace_advisor.job
-		WHERE old_filenumbers IS NOT NULL})
-	  or die 'old files are not removed';
+	wait_until($node, 'NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE old_filenumbers IS NOT NULL)',
+		'old files are removed');
 	# the nameless file of the crash in the window stays, as after ALTER
 	is(files_left() <= $before + ($how eq 'crashed'), 1, "$how: the old file is gone");
 	check_btree($node, $_, $how) for 'small_pkey', 'small_a', 'small_b';

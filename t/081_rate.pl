@@ -55,11 +55,7 @@ foreach my $others ('source', 'nobody')
 	my ($job, $reason);
 
 	configure($node, 'tablespace_advisor.debug_others', $others);
-	stop_at($node, 'looked');
-	$job = $node->safe_psql('postgres',
-		"CALL move_table_concurrently('t', '$target', wait => false)");
-	$job =~ s/[{}]//g;
-	wait_for_stop($node, 'looked');
+	$job = start_stopped_table_move($node, 'looked', 't', $target);
 	is(job_field($node, $job, 'bytes_done'), 0,
 		"$others: nothing is copied before the first look");
 	$reason = job_field($node, $job, 'rate_reason');
@@ -140,9 +136,7 @@ is($node->safe_psql('postgres', q{
 
 # A pause is not made up for.  A unit takes 0.1 s.
 configure($node, 'tablespace_advisor.debug_others', 'nobody');
-$job = $node->safe_psql('postgres', qq{
-	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
-$job =~ s/[{}]//g;
+$job = start_table_move($node, 't', $target, q{max_rate => '20 MB'});
 wait_until_job($node, $job, "bytes_done > 0");
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 wait_until_job($node, $job, "state = 'paused'");
@@ -181,14 +175,8 @@ SKIP:
 		INSERT INTO t SELECT * FROM t;
 		ALTER TABLE t SET TABLESPACE memory});
 	configure($node, 'tablespace_advisor.debug_others', 'uncounted');
-	$job = $node->safe_psql('postgres',
-		q{CALL move_table_concurrently('t', 'one', wait => false)});
-	$job =~ s/[{}]//g;
-	$node->poll_query_until('postgres', qq{
-			SELECT rate_reason =
-				'own reads are slowed down; the device has no counters'
-			FROM tablespace_moves WHERE job_id = $job})
-	  or die 'it is not slowed down';
+	$job = start_table_move($node, 't', 'one');
+	wait_until_job($node, $job, q{rate_reason = 'own reads are slowed down; the device has no counters'});
 	$node->safe_psql('postgres', "SELECT cancel_move($job)");
 	wait_for_job($node, $job);
 	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE one');

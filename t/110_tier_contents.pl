@@ -205,9 +205,7 @@ like($row,
 	qr/^postgres\|pg_temp_\d+\.x\|table\|temporary\|SELECT pg_catalog\.pg_terminate_backend\($pid\);$/,
 	'a temporary table and its session');
 run_statements($node, statements_of($node, 'old', 'new'));
-$node->poll_query_until('postgres',
-	q{SELECT count(*) = 0 FROM tablespace_contents('old')})
-  or die 'the temporary table stays';
+wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_contents('old'))}, 'the temporary table goes');
 eval { $session->quit };
 
 drop_tablespace($node, 'old', 'at last');

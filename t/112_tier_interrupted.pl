@@ -40,10 +40,7 @@ sub start_evacuation
 # Ctrl-C
 my $call = start_evacuation();
 $call->{harness}->signal('INT');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM tablespace_moves
-	WHERE state IN ('queued', 'running', 'paused')})
-  or die 'the jobs are not cancelled';
+wait_for_moves($node);
 eval { $call->{harness}->finish };
 like($call->{err}, qr/canceling statement due to user request/, 'cancel: the call');
 is( $node->safe_psql('postgres', 'SELECT DISTINCT state FROM tablespace_moves'),
@@ -78,9 +75,7 @@ for my $case (['true', 'Another evacuation fills the first one.'],
 	unlike($err, qr/own a lock/, "opposite, wait $wait: only locks that it has got are given back");
 	release($node);
 	finish_sql($call);
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'tablespace_advisor move%'})
-	  or die 'the workers do not end';
+	wait_for_workers($node);
 	is($node->psql('second', $back), 0, "opposite, wait $wait: free again");
 	is($node->psql('postgres', $back), 0, "opposite, wait $wait: back");
 	$node->safe_psql('second', 'ALTER TABLE d SET TABLESPACE fast');

@@ -50,9 +50,7 @@ my @statements = grep { $_->[1] =~ /^ALTER DATABASE/ }
   statements_of($node, 'old', 'new');
 is_deeply(\@statements, [ [ 'shop', 'ALTER DATABASE shop SET TABLESPACE new_default;' ] ],
 	'a third tablespace is found');
-$node->poll_query_until('postgres',
-	q{SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'shop'})
-  or die 'somebody is connected';
+wait_until($node, q{NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'shop')}, 'nobody is connected');
 run_statements($node, @statements);
 is(contents($node, 'old'), '', 'nothing is left');
 drop_tablespace($node, 'old', 'database');

@@ -274,9 +274,7 @@ ask($owner, q{
 	GRANT SELECT ON part_config TO PUBLIC;});
 my $asker = session($node);
 send_to($asker, q{SELECT count(*) FROM advise_partition_placement('evil_log', 'slow', '2 days');});
-$node->poll_query_until('postgres', qq{
-	SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $asker->{pid}})
-  or die 'the configuration is not asked for';
+wait_for_lock_of($node, $asker->{pid});
 ask($owner, 'COMMIT;');
 ask($asker, q{SELECT 'answered';});
 is($asker->{err} . $owner->{err}, '', 'a configuration that is renamed meanwhile');

@@ -78,10 +78,7 @@ SKIP:
 	$node->safe_psql('postgres', "SET SESSION AUTHORIZATION app; $statements[2]");
 	$node->safe_psql('postgres', q{UPDATE cron.job SET schedule = '@reboot'});
 	$node->restart;
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 1 FROM cron.job_run_details
-		WHERE status IN ('succeeded', 'failed')})
-	  or die 'the job does not end';
+	wait_until($node, q{EXISTS (SELECT FROM cron.job_run_details WHERE status IN ('succeeded', 'failed'))}, 'the job ends');
 	is( $node->safe_psql('postgres',
 			'SELECT username, status FROM cron.job_run_details'),
 		'app|succeeded', 'cron: the job has succeeded');

@@ -195,10 +195,8 @@ foreach my $what (qw(probe advice sample))
 	is($owner->{err} =~ /ERROR/ ? $owner->{err} : '', '', "$what: the trap is set");
 	my $caller = session($node, dbname => 'theirs');
 	send_to($caller, "$calls{$what};");
-	$node->poll_query_until('postgres', q{
-		SELECT EXISTS (SELECT FROM pg_stat_activity
-			WHERE datname = 'theirs' AND wait_event_type = 'Lock')})
-	  or die "$what does not come to its table";
+	wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = 'theirs' AND wait_event_type = 'Lock')}, "$what comes to its table");
 	ask($owner, 'COMMIT;');
 	end_session($owner);
 	answer($caller);

@@ -89,9 +89,7 @@ sub loot_of
 	$node->safe_psql('postgres', 'TRUNCATE loot, audit');
 	my ($rc, $out, $err) = $node->psql('postgres',
 		"\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION mallory;\n$sql");
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move'}) or die 'the worker does not end';
+	wait_for_workers($node);
 	diag $err if $rc != 0;
 	is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}),
 		'f', "no superuser by $sql");
@@ -122,9 +120,7 @@ $node->safe_psql('postgres', 'TRUNCATE loot, audit');
 my $job = $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
 	CALL move_indexes_concurrently('t_b', 'fast', method => 'rebuild', wait => false)}) =~ s/\D//gr;
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM pg_class WHERE relname = 't_b_ccnew'})
-  or die 'no transient index';
+wait_until($node, q{EXISTS (SELECT FROM pg_class WHERE relname = 't_b_ccnew')}, 'a transient index');
 wait_until_job($node, $job, "blocked_by IS NOT NULL");
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
 ask($old, 'ROLLBACK;');

@@ -163,9 +163,7 @@ $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 # recovery, which makes the file again, would keep it.
 wait_for_workers($node);
 $node->safe_psql('postgres', 'CHECKPOINT');
-stop_at($node, 'storage made');
-$job = $node->safe_psql('postgres', q{CALL move_table_concurrently('t', 'slow', wait => false)}) =~ s/\D//gr;
-wait_for_stop($node, 'storage made');
+$job = start_stopped_table_move($node, 'storage made', 't', 'slow');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(" . worker_pid($node, $job) . ')');
 wait_for_workers($node);
 $node->safe_psql('postgres', 'CREATE TABLE flushes_the_log ()');

@@ -67,8 +67,7 @@ foreach my $call (q{move_table_concurrently('u', 'fast', job_ids => ids)},
 @jobs = crash_of_two_moves();
 $open = session($node);
 stop_at($node, 'copied');
-my $third = $node->safe_psql('postgres',
-	q{CALL move_indexes_concurrently('t_pkey', 'fast', wait => false)}) =~ s/\D//gr;
+my $third = start_move($node, 't_pkey', 'fast');
 send_to($open, "SELECT wait_for_moves('{$third}');");
 wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'the call waits');
 is(messages_of($node, "SELECT retry_move($jobs[1])"), '',

@@ -173,9 +173,7 @@ foreach my $kind ('index', 'table', 'rebuild')
 		join('', map { call($kind, $_, '') . ";\n" } ('fast', 'slow') x 2000));
 	my $moves = start_command('psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script);
 	my $done = $node->safe_psql('postgres', 'SELECT max(job_id) FROM tablespace_moves');
-	$node->poll_query_until('postgres',
-		"SELECT count(*) > 2 FROM tablespace_moves WHERE state = 'done' AND job_id > $done")
-	  or die 'nothing moves';
+	wait_until($node, "(SELECT count(*) FROM tablespace_moves WHERE state = 'done' AND job_id > $done) > 2", 'three moves');
 	beside($_, $kind, $kind eq 'rebuild' ? 'again and again' : 'cutting over',
 		$kind eq 'rebuild' ? 1 : 2) foreach @statements;
 	$moves->{harness}->kill_kill;

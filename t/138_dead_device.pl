@@ -146,10 +146,7 @@ foreach my $relation (qw(t large))
 	$node->safe_psql('postgres', "CHECKPOINT; UPDATE $relation SET b = b");
 	my $file = $node->safe_psql('postgres', "SELECT pg_relation_filepath('$relation')");
 	my $before = digests($node, $relation);
-	stop_at($node, 'switched');
-	my ($job) = $node->safe_psql('postgres',
-		"CALL move_table_concurrently('$relation', '$to', wait => false)") =~ /(\d+)/;
-	wait_for_stop($node, 'switched');
+	my $job = start_stopped_table_move($node, 'switched', $relation, $to);
 	fail_calls(calls => [qw(write truncate open unlink)], from_on => 1, nth => 1, error => EROFS,
 		path => $file);
 	release($node);
@@ -310,10 +307,7 @@ foreach my $retry (qw(off on))
 	my $before = panics();
 
 	restart("data_sync_retry = $retry");
-	stop_at($node, 'copied');
-	my ($job) = $node->safe_psql('postgres',
-		"CALL move_indexes_concurrently('t_b', '$to', wait => false)") =~ /(\d+)/;
-	wait_for_stop($node, 'copied');
+	my $job = start_stopped_move($node, 'copied', 't_b', $to);
 	my $checkpointer = checkpointer_pid($node);
 	fail_calls(calls => ['sync'], nth => 1, path => target_path($node, $to));
 	my (undef, undef, $err) = $node->psql('postgres', 'CHECKPOINT');
@@ -428,10 +422,7 @@ foreach my $retry (qw(off on))
 	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 8000,
 		path => target_path($node, $to));
 	my $load = start_pgbench($node, 3, '-R', 100, @files);
-	stop_at($node, 'copied');
-	my ($job) = $node->safe_psql('postgres',
-		"CALL move_table_concurrently('large', '$to', lock_timeout => '2 s', wait => false)") =~ /(\d+)/;
-	wait_for_stop($node, 'copied');
+	my $job = start_stopped_table_move($node, 'copied', 'large', $to, q{lock_timeout => '2 s'});
 	# the checkpointer syncs what there is of the copy, 8 s for each file
 	my $checkpoint = start_sql($node, 'checkpoint', 'CHECKPOINT');
 	release($node);

@@ -50,8 +50,7 @@ $node->safe_psql('postgres', q{
 	ALTER TABLE cold OWNER TO watcher});
 my $first = session($node, user => 'watcher');
 send_to($first, q{CALL apply_placement(max_rate => '500 kB');});
-$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
-  or die 'the first round does not begin';
+wait_until($node, 'EXISTS (SELECT FROM tablespace_moves_active)', 'the first round begins');
 unlike(apply_round($node, q{dry_run => true}), qr/another round/,
 	'a round of a role with less rights is in nobody\'s way');
 unlike(apply_round($node), qr/another round|earlier round/, "moves of a role with less rights are in nobody's way");

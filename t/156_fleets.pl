@@ -258,10 +258,8 @@ $node->safe_psql('other', q{
 	ALTER DATABASE other SET intervalstyle = 'sql_standard';
 	CREATE TABLE t AS SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i});
 $node->safe_psql('other', q{CALL move_table_concurrently('t', 'slow', max_rate => '500 kB', wait => false)});
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM all_tablespace_moves() WHERE database = 'other' AND state = 'running' AND bytes_done > 0
-		AND relation_name = 'public.t' AND started_at > now() - interval '10 minutes' AND eta > '0'})
-  or die 'the move of another database is not seen';
+wait_until($node, q{EXISTS (SELECT FROM all_tablespace_moves() WHERE database = 'other' AND state = 'running' AND bytes_done > 0
+	AND relation_name = 'public.t' AND started_at > now() - interval '10 minutes' AND eta > '0')}, 'the move of another database is seen');
 pass('a move of another database is seen');
 is($node->safe_psql('postgres', q{SELECT count(*) > 3 FROM all_tablespace_moves() WHERE database = 'postgres' AND state = 'done'}), 't',
 	'moves of this database that have ended are seen');

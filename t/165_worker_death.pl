@@ -201,8 +201,7 @@ $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE small AS SELECT 1 AS a;
 	CREATE INDEX small_busy ON small (busy(a)) TABLESPACE slow});
 $job = start_move($node, 'small_busy', 'fast');
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_class WHERE relname = 'small_busy_ccnew'})
-  or die 'no rebuild';
+wait_until($node, q{EXISTS (SELECT FROM pg_class WHERE relname = 'small_busy_ccnew')}, 'a rebuild');
 ok(kill_postmaster(), 'a worker at full speed ends with the postmaster');
 ok($node->start(fail_ok => 1), 'the server starts again after the death of the postmaster');
 $node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')");

@@ -154,6 +154,24 @@ wait_until_job($node, $job, q{phase LIKE 'paused: by request'});
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 check_done($job, 'paused by request');
 
+# A file is truncated while the copy lets others pass, and the window closes before it
+# has its locks again: the copy is of no use.
+$node->safe_psql('postgres', 'VACUUM t');
+$job = start_stopped_table_move($node, 'copied', 't', 'pg_default', 'with_indexes => true');
+my $waiting = start_sql($node, 'truncate',
+	"BEGIN; LOCK t IN ACCESS EXCLUSIVE MODE; SELECT pg_truncate_visibility_map('t'); SELECT pg_sleep(3600)");
+ok(is_waiting($waiting), 'somebody waits for the mover');
+release($node);
+wait_until_job($node, $job, q{phase = 'waiting for lock'});
+alter($job, q{during => '} . closed() . q{'});
+wait_until_job($node, $job, q{state NOT IN ('running')});
+is($node->safe_psql('postgres', "SELECT concat_ws(' ', CASE WHEN state IN ('queued', 'paused') THEN 'waits' ELSE state END, error) FROM tablespace_moves WHERE job_id = $job"),
+	'waits', 'truncated: the move waits for its window');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)' AND pid <> pg_backend_pid()});
+alter($job, q{during => '} . opened() . q{'});
+is(wait_for_job($node, $job), 'done', 'truncated: the move is done in the next window');
+check_orphans($node, 'truncated');
+
 # A waiting call is told, and waits; all moves of a call wait; a rebuild does, too.
 my $caller = start_sql($node, 'caller', sprintf(
 		q{CALL move_indexes_concurrently('t', 'slow', method => 'rebuild', during => '%s')}, closed()));

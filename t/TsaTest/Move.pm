@@ -18,7 +18,7 @@ use TsaTest::Session;
 our @EXPORT = qw(
   start_rate_node stop_at wait_for_stop wait_for_stops release
   start_move start_table_move start_stopped_move start_stopped_table_move move move_table
-  job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state
+  job_field wait_until_job wait_for_job wait_for_moves wait_for_workers worker_pid end_state
   failed_rebuild);
 
 # A server on which a copy at full speed takes several windows of the rate control:
@@ -176,6 +176,16 @@ sub wait_for_job
 
 	wait_until_job($node, $job, q{state IN ('done', 'failed', 'cancelled')});
 	return job_field($node, $job, 'state');
+}
+
+# Waits until all jobs have ended.
+sub wait_for_moves
+{
+	my ($node) = @_;
+
+	wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_moves
+		WHERE state IN ('queued', 'running', 'paused'))}, 'all moves have ended');
+	return;
 }
 
 # Waits until no worker is left.
