@@ -23,21 +23,46 @@ static const TsaReadTimes disk = {
 
 static uint32_t *blocks;
 
-/* Correct a scan where caches hold nothing. */
+static const TsaCostSettings defaults = {
+	.table_random = 4,.table_seq = 1,.index_random = 4,
+	.cache_pages = 524288,.bitmap_entries = 58254
+};
+static const TsaLocalScan one_scan = {
+	.scan = {
+		.table_pages = BLOCKS,.table_tuples = ROWS,
+		.index_pages = 825,.index_tuples = ROWS,.loop_count = 1
+	},
+	.runs = 1
+};
+
+/* What is planned. */
+static TsaCostSettings settings;
+static TsaLocalScan local;
+static TsaLocality locality;
+
+/* A scan of so much of the table, with the server's defaults. */
 static void
-correct(const TsaLocalScan *local, const TsaCostSettings *settings,
-		const TsaLocality *locality, TsaCorrection *correction)
+plan(double selectivity)
+{
+	settings = defaults;
+	local = one_scan;
+	local.scan.selectivity = selectivity;
+}
+
+/* Correct it where caches hold nothing. */
+static void
+correct(TsaCorrection *correction)
 {
 	TsaCachedTimes cold;
 	TsaReadTimes times;
 
 	tsa_times_cached(&disk, 0, 0, &cold);
-	tsa_correct_scan(local, settings, locality, &cold, &times, correction);
+	tsa_correct_scan(&local, &settings, &locality, &cold, &times, correction);
 }
 
 /* Look at an index whose i-th entry leads to row place(i). */
 static void
-look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
+look(uint32_t (*place) (uint32_t), int whole, TsaLocality *found)
 {
 	static uint64_t table[1 << 20];
 	static uint32_t distinct[ROWS];
@@ -54,13 +79,13 @@ look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
 	{
 		tsa_locality_add(&counter, blocks, ROWS);
 		tsa_locality_count(&counter, blocks, ROWS, &all);
-		tsa_locality_finish(&counter, &all, ROWS, BLOCKS, locality);
+		tsa_locality_finish(&counter, &all, ROWS, BLOCKS, found);
 	}
 	else
 	{
 		tsa_locality_add(&counter, blocks + 1000, 65536);
 		tsa_locality_add(&counter, blocks + 180000, 65536);
-		tsa_locality_finish(&counter, NULL, ROWS, BLOCKS, locality);
+		tsa_locality_finish(&counter, NULL, ROWS, BLOCKS, found);
 	}
 }
 
@@ -110,7 +135,6 @@ thousand_keys(uint32_t i)
 static void
 test_counts(void)
 {
-	TsaLocality locality;
 	TsaLocality sample;
 	TsaLocalityPoint point;
 	int			i;
@@ -242,7 +266,6 @@ test_times(void)
 static void
 test_combinations(void)
 {
-	TsaLocality locality;
 	TsaLocalityPoint point;
 	TsaLocalityPoint one;
 
@@ -297,30 +320,22 @@ static void
 test_correction(uint32_t (*place) (uint32_t), const char *name,
 				double selectivity, int index_only)
 {
-	TsaCostSettings settings = {
-		.table_random = 4,.table_seq = 1,.index_random = 4,
-		.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
-		.cache_pages = 524288,.bitmap_entries = 58254,
-		.shared_pages = 16384
-	};
-	TsaLocalScan local = {
-		.scan = {
-			.table_pages = BLOCKS,.table_tuples = ROWS,
-			.index_pages = 825,.index_tuples = ROWS,.tree_height = 1,
-			.index_quals = 1,.loop_count = 1,.all_visible = 0.5
-		},
-		.runs = 1
-	};
-	TsaLocality locality;
 	TsaCorrection correction;
 	TsaHeapCost core;
 	double		heap;
 	double		measured;
 
-	local.scan.selectivity = selectivity;
+	plan(selectivity);
+	settings.cpu_tuple = 0.01;
+	settings.cpu_index_tuple = 0.005;
+	settings.cpu_operator = 0.0025;
+	settings.shared_pages = 16384;
+	local.scan.tree_height = 1;
+	local.scan.index_quals = 1;
+	local.scan.all_visible = 0.5;
 	local.index_only = index_only;
 	look(place, 1, &locality);
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	core = tsa_index_heap_cost(&local.scan, &settings, index_only);
 	heap = core.worst + correction.correlation * correction.correlation *
 		(core.best - core.worst) + correction.index_raise;
@@ -338,30 +353,19 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 static void
 test_first_rows(void)
 {
-	TsaCostSettings settings = {
-		.table_random = 4,.table_seq = 1,.index_random = 4,
-		.cache_pages = 524288,.bitmap_entries = 58254,
-		.shared_pages = 16384
-	};
-	TsaLocalScan local = {
-		.scan = {
-			.table_pages = BLOCKS,.table_tuples = ROWS,
-			.index_pages = 825,.index_tuples = ROWS,
-			.loop_count = 1,.selectivity = 1
-		},
-		.runs = 1,.wanted = 0.001
-	};
-	TsaLocality locality;
 	TsaCorrection all;
 	TsaCorrection first;
 
+	plan(1);
+	settings.shared_pages = 16384;
+	local.wanted = 0.001;
 	look(scattered, 1, &locality);
-	correct(&local, &settings, &locality, &all);
+	correct(&all);
 	ok(all.startup_raise > 250 * 5000 * all.unit,
 	   "first rows: nearly a block each");
 	local.scan.selectivity = local.wanted;
 	local.wanted = 1;
-	correct(&local, &settings, &locality, &first);
+	correct(&first);
 	is_close(first.startup_raise, 0, 1e-9, "all rows: nothing");
 	is_close(all.startup_raise + 0.001 *
 			 (tsa_locality_index_us(&all.point, &disk, 0) * all.unit -
@@ -485,38 +489,29 @@ test_cached_times(void)
 static void
 test_key_entries(void)
 {
-	TsaCostSettings settings = {
-		.table_random = 4,.table_seq = 1,.index_random = 4,
-		.cache_pages = 524288,.bitmap_entries = 58254
-	};
-	TsaLocalScan local = {
-		.scan = {
-			.table_pages = BLOCKS,.table_tuples = ROWS,
-			.index_pages = 825,.index_tuples = ROWS,.loop_count = 100,
-			.selectivity = 0.1 / ROWS
-		},
-		.runs = 1,.one_key = 1,.key_columns = 2
-	};
-	TsaLocality locality;
 	TsaCorrection correction;
 
+	plan(0.1 / ROWS);
+	local.scan.loop_count = 100;
+	local.one_key = 1;
+	local.key_columns = 2;
 	look(scattered, 1, &locality);
 	is_close(tsa_locality_key_entries(&locality), 1, 1e-9,
 			 "keys: not known, one entry each");
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	is_close(correction.point.entries, 1, 1e-9, "keys: as planned");
 	locality.points[locality.npoints - 1].keys = ROWS / 8;
 	is_close(tsa_locality_key_entries(&locality), 8, 1e-9, "keys: of 8 each");
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	is_close(correction.point.entries, 8, 1e-9, "two columns: as found");
 	ok(correction.point.blocks > 6, "two columns: blocks of 8 rows");
 	local.scan.selectivity = 20.0 / ROWS;
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	is_close(correction.point.entries, 20, 1e-9,
 			 "more rows than keys have: as planned");
 	local.scan.selectivity = 0.1 / ROWS;
 	local.key_columns = 1;
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	is_close(correction.point.entries, 1, 1e-9, "one column: as planned");
 }
 
@@ -524,28 +519,18 @@ test_key_entries(void)
 static void
 test_bits(void)
 {
-	TsaCostSettings settings = {
-		.table_random = 4,.table_seq = 1,.index_random = 4,
-		.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
-		.cache_pages = 524288,.bitmap_entries = 58254
-	};
-	TsaLocalScan local = {
-		.scan = {
-			.table_pages = BLOCKS,.table_tuples = ROWS,
-			.index_pages = 825,.index_tuples = ROWS,.loop_count = 1,
-			.selectivity = 6000.0 / ROWS
-		},
-		.runs = 1
-	};
 	TsaReadTimes times = disk;
 	TsaReadTimes used;
 	TsaCachedTimes cached;
-	TsaLocality locality;
 	TsaCorrection correction;
 	double		bits;
 
+	plan(6000.0 / ROWS);
+	settings.cpu_tuple = 0.01;
+	settings.cpu_index_tuple = 0.005;
+	settings.cpu_operator = 0.0025;
 	look(linear, 1, &locality);
-	correct(&local, &settings, &locality, &correction);
+	correct(&correction);
 	ok(correction.bitmap_heap < correction.bitmap_core,
 	   "rows in order: the planner overrates a bitmap scan");
 	is_close(correction.bitmap_raise, 0, 1e-9, "a disk: bits take no time");
@@ -564,71 +549,61 @@ test_bits(void)
 static void
 test_loops(void)
 {
-	TsaCostSettings settings = {
-		.table_random = 4,.table_seq = 1,.index_random = 4,
-		.cache_pages = 524288,.bitmap_entries = 58254
-	};
-	TsaLocalScan local = {
-		.scan = {
-			.table_pages = BLOCKS,.table_tuples = ROWS,
-			.index_pages = 825,.index_tuples = ROWS,.loop_count = 1,
-			.selectivity = 600.0 / ROWS
-		},
-		.runs = 1,.one_place = 1,.leaves = 10
-	};
-	TsaLocality locality;
 	TsaCorrection one;
 	TsaCorrection apart;
 	TsaCorrection after;
 
+	plan(600.0 / ROWS);
+	local.one_place = 1;
+	local.leaves = 10;
 	look(scattered, 1, &locality);
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of one scan: as charged");
 	settings.index_random = 80;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of unknown order, too");
 	locality.points[locality.npoints - 1].leaves_in_order = 0.75;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	is_close(one.leaf_raise, 9 * (0.75 * 4 + 0.25 * 80 - 80), 1e-9,
 			 "leaf pages in order: no random reads");
 	local.backward = 1;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages read backwards: they are");
 	local.backward = 0;
 	settings.index_random = 2;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages in order: never dearer");
 	settings.index_random = 4;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	local.reads_again = 1;
-	correct(&local, &settings, &locality, &after);
+	correct(&after);
 	ok(after.bitmap_heap < 0.1 * one.bitmap_heap && after.unit == one.unit,
 	   "a subquery's rows that the query reads: from caches");
 	local.reads_again = 0;
 	local.scan.loop_count = 500;
-	correct(&local, &settings, &locality, &apart);
+	correct(&apart);
 	ok(apart.point.blocks < 20 && apart.point.again > 500,
 	   "loops: most blocks have been read before");
 	ok(apart.index_raise + 4 * apart.point.blocks >
 	   apart.unit * apart.point.again * disk.cached,
 	   "loops: from the system's cache, where shared buffers are small");
 	settings.shared_pages = 1e6;
-	correct(&local, &settings, &locality, &one);
+	correct(&one);
 	ok(one.index_raise < apart.index_raise,
 	   "loops: or for less from shared buffers");
 	local.leaves = 1;
 	local.scan.loop_count = 10;
-	correct(&local, &settings, &locality, &apart);
+	correct(&apart);
 	local.in_order = 1;
 	local.loop_share = 1;
-	correct(&local, &settings, &locality, &after);
+	correct(&after);
 	ok(after.leaf_raise < apart.leaf_raise,
 	   "loops in order: leaf pages are read ahead");
 
 	look(linear, 1, &locality);
-	correct(&local, &settings, &locality, &after);
+	correct(&after);
 	local.in_order = 0;
-	correct(&local, &settings, &locality, &apart);
+	correct(&apart);
 	is_close(apart.point.random - after.point.random,
 			 after.point.sequential - apart.point.sequential, 1e-9,
 			 "loops in order: a scan begins where the last one ended");

@@ -25,41 +25,54 @@ typedef struct World
 	TsaContention who;
 } World;
 
+/* What each test is about: the world, and the control of the copy in it. */
+static World world;
+static TsaRate control;
+
+/* A copy begins, which has regard for others and no bound. */
+static void
+begin(World device, double others)
+{
+	world = device;
+	world.others = others;
+	tsa_init_rate(&control, true, 0);
+}
+
 /* A stretch of so many seconds, in which so many have been worked. */
 static TsaRateSample
-sample_of(const World *world, double seconds, double worked, double bytes)
+sample_of(double seconds, double worked, double bytes)
 {
 	TsaRateSample sample = {0};
-	double		done = world->others *
-	(seconds - worked + worked * (1 - world->suffer));
+	double		done = world.others *
+	(seconds - worked + worked * (1 - world.suffer));
 
 	sample.working = worked > 0;
 	sample.seconds = seconds;
 	sample.worked = worked;
 	sample.bytes = bytes;
-	sample.cpu_wait = world->cpu_wait * worked;
-	if (world->blind)
+	sample.cpu_wait = world.cpu_wait * worked;
+	if (world.blind)
 	{
 		sample.read_bytes = bytes;
-		sample.read_seconds = bytes / world->speed;
+		sample.read_seconds = bytes / world.speed;
 		return sample;
 	}
-	sample.known[world->who] = true;
-	sample.done[world->who] = done;
-	sample.requests[world->who] = world->request > 0 ? done / 8192 : 0;
-	sample.request_seconds[world->who] = done / 8192 * world->request;
+	sample.known[world.who] = true;
+	sample.done[world.who] = done;
+	sample.requests[world.who] = world.request > 0 ? done / 8192 : 0;
+	sample.request_seconds[world.who] = done / 8192 * world.request;
 	return sample;
 }
 
 /* Copies for so many seconds; bytes per second. */
 static double
-run(TsaRate *control, World *world, double seconds)
+run(double seconds)
 {
-	double		end = world->clock + seconds;
-	double		start = world->clock;
-	double		copied = world->copied;
+	double		end = world.clock + seconds;
+	double		start = world.clock;
+	double		copied = world.copied;
 
-	while (world->clock < end)
+	while (world.clock < end)
 	{
 		double		bytes = 0;
 		double		worked = 0;
@@ -70,51 +83,48 @@ run(TsaRate *control, World *world, double seconds)
 		do
 		{
 			bytes += BATCH;
-			worked += BATCH / world->speed;
-			elapsed += BATCH / world->speed;
-			elapsed += tsa_rate_short_sleep(control, bytes, worked, elapsed);
-		} while (bytes < tsa_rate_unit_bytes(control) &&
-				 elapsed < tsa_rate_unit_seconds(control));
-		sample = sample_of(world, elapsed, worked, bytes);
-		tsa_rate_note(control, &sample);
-		rest = tsa_rate_rest(control, bytes, worked, elapsed);
+			worked += BATCH / world.speed;
+			elapsed += BATCH / world.speed;
+			elapsed += tsa_rate_short_sleep(&control, bytes, worked, elapsed);
+		} while (bytes < tsa_rate_unit_bytes(&control) &&
+				 elapsed < tsa_rate_unit_seconds(&control));
+		sample = sample_of(elapsed, worked, bytes);
+		tsa_rate_note(&control, &sample);
+		rest = tsa_rate_rest(&control, bytes, worked, elapsed);
 		if (rest > 0)
 		{
-			sample = sample_of(world, rest, 0, 0);
-			tsa_rate_note(control, &sample);
+			sample = sample_of(rest, 0, 0);
+			tsa_rate_note(&control, &sample);
 		}
-		world->clock += elapsed + rest;
-		world->copied += bytes;
+		world.clock += elapsed + rest;
+		world.copied += bytes;
 	}
-	return (world->copied - copied) / (world->clock - start);
+	return (world.copied - copied) / (world.clock - start);
 }
 
 static World
 disk(void)
 {
-	World		world = {.speed = 60 * MB,.who = TSA_CONTENTION_SOURCE,
+	World		device = {.speed = 60 * MB,.who = TSA_CONTENTION_SOURCE,
 	.request = 0.0105,.suffer = 0.9};
 
-	return world;
+	return device;
 }
 
 static World
 flash(void)
 {
-	World		world = {.speed = 400 * MB,.who = TSA_CONTENTION_SERVER,
+	World		device = {.speed = 400 * MB,.who = TSA_CONTENTION_SERVER,
 	.suffer = 0.5};
 
-	return world;
+	return device;
 }
 
 static void
 test_idle(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	tsa_init_rate(&control, true, 0);
-	is_close(run(&control, &world, 2), world.speed, 1e-9, "alone: full speed");
+	begin(disk(), 0);
+	is_close(run(2), world.speed, 1e-9, "alone: full speed");
 	ok(tsa_rate_reason(&control) == TSA_REASON_IDLE, "and says so");
 	is_close(control.rate, world.speed, 1e-9, "with the rate");
 }
@@ -122,12 +132,10 @@ test_idle(void)
 static void
 test_stray(void)
 {
-	World		world = flash();
-	TsaRate		control;
 	TsaRateSample sample;
 
-	tsa_init_rate(&control, true, 0);
-	sample = sample_of(&world, 0.06, 0.06, 24 * MB);
+	begin(flash(), 0);
+	sample = sample_of(0.06, 0.06, 24 * MB);
 	sample.known[TSA_CONTENTION_SOURCE] = true;
 	sample.done[TSA_CONTENTION_SOURCE] = 24 * 1024;
 	sample.done[TSA_CONTENTION_SERVER] = 2;
@@ -155,38 +163,36 @@ test_stray(void)
 
 /* Rests before the first read; seconds of that. */
 static double
-look(TsaRate *control, World *world, double opening)
+look(double opening)
 {
-	double		start = world->clock;
+	double		start = world.clock;
 	double		rest = opening;
 
 	for (;;)
 	{
-		TsaRateSample sample = sample_of(world, rest, 0, 0);
+		TsaRateSample sample = sample_of(rest, 0, 0);
 
-		tsa_rate_note(control, &sample);
-		rest = tsa_rate_first_rest(control);
+		tsa_rate_note(&control, &sample);
+		rest = tsa_rate_first_rest(&control);
 		if (rest == 0)
 			break;
-		world->clock += rest;
+		world.clock += rest;
 	}
-	return world->clock - start;
+	return world.clock - start;
 }
 
 static void
 test_first_rest(void)
 {
-	World		world = disk();
-	TsaRate		control;
 	TsaRateSample sample;
 
-	tsa_init_rate(&control, true, 0);
-	is_close(look(&control, &world, 0.002), 0, 1e-9, "nobody reads: no rest");
+	begin(disk(), 0);
+	is_close(look(0.002), 0, 1e-9, "nobody reads: no rest");
 	ok(tsa_rate_is_full(&control), "and full speed");
 
 	world.others = 1.5 * MB;
 	tsa_init_rate(&control, true, 0);
-	ok(look(&control, &world, 0.002) <= 0.37, "somebody reads: a short one");
+	ok(look(0.002) <= 0.37, "somebody reads: a short one");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE &&
 	   control.share <= SLOW_SHARE, "the first read has regard for him");
 	ok(tsa_rate_unit_bytes(&control) == FIRST_TURN,
@@ -194,41 +200,37 @@ test_first_rest(void)
 
 	world.others = 0;
 	tsa_init_rate(&control, true, 0);
-	sample = sample_of(&world, 0.002, 0, 0);
+	sample = sample_of(0.002, 0, 0);
 	sample.reads_waiting = true;
 	tsa_rate_note(&control, &sample);
 	ok(tsa_rate_first_rest(&control) > 0, "a read under way is looked into");
-	is_close(look(&control, &world, 0.1), 0, 1e-9, "once, if it was the only one");
+	is_close(look(0.1), 0, 1e-9, "once, if it was the only one");
 	ok(tsa_rate_is_full(&control), "and is nobody");
 
 	world.others = 0.2 * MB;
 	world.request = 0.0003;
 	tsa_init_rate(&control, true, 0);
-	ok(look(&control, &world, 0.002) <= 0.13,
-	   "who hardly waits for the device: one rest tells");
+	ok(look(0.002) <= 0.13, "who hardly waits for the device: one rest tells");
 	ok(tsa_rate_is_full(&control), "and he is ignored");
 
 	world = disk();
 	world.others = 1.5 * MB;
 	tsa_init_rate(&control, false, 0);
-	is_close(look(&control, &world, 0.002), 0, 1e-9, "unlimited: no rest");
+	is_close(look(0.002), 0, 1e-9, "unlimited: no rest");
 	tsa_init_rate(&control, true, 0);
 	control.copies = 2;
-	is_close(look(&control, &world, 0.002), 0, 1e-9,
+	is_close(look(0.002), 0, 1e-9,
 			 "beside another copy: no rest, as it may be what reads");
 }
 
 static void
 test_disk(void)
 {
-	World		world = disk();
-	TsaRate		control;
 	double		rate;
 
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 1);
-	rate = run(&control, &world, 10);
+	begin(disk(), 1.5 * MB);
+	(void) run(1);
+	rate = run(10);
 	ok(rate > 4.9 * MB, "beside readers 196 MB take less than 40 s (%.1f MB/s)",
 	   rate / MB);
 	ok(tsa_rate_loss(&control, TSA_CONTENTION_SOURCE) < 0.15,
@@ -236,24 +238,20 @@ test_disk(void)
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of the source");
 
 	world.others = 0;
-	(void) run(&control, &world, 3);
-	is_close(run(&control, &world, 1), world.speed, 1e-9, "they go: full speed");
+	(void) run(3);
+	is_close(run(1), world.speed, 1e-9, "they go: full speed");
 	ok(tsa_rate_reason(&control) == TSA_REASON_IDLE, "and says so");
 	world.others = 1.5 * MB;
-	(void) run(&control, &world, 1);
-	ok(run(&control, &world, 2) < 0.2 * world.speed, "they come back: slow");
+	(void) run(1);
+	ok(run(2) < 0.2 * world.speed, "they come back: slow");
 }
 
 static void
 test_seldom(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 0.2 * MB;
+	begin(disk(), 0.2 * MB);
 	world.suffer = 0;			/* they lose no throughput */
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 20);
+	(void) run(20);
 	ok(control.share <= SLOW_SHARE + 1e-9,
 	   "who comes seldom to a slow device does not wait often");
 }
@@ -261,73 +259,61 @@ test_seldom(void)
 static void
 test_long_units(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
+	begin(disk(), 1.5 * MB);
 	world.speed = 1.3 * MB;
-	world.others = 1.5 * MB;
 	tsa_init_rate(&control, true, 10 * MB);
-	(void) run(&control, &world, 10);
+	(void) run(10);
 	ok(!tsa_rate_is_full(&control), "units of a second: others are seen");
 }
 
 static void
 test_little(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
+	begin(disk(), 0.2 * MB);
 	world.speed = 400 * MB;
 	world.request = 0.0003;
 	world.suffer = 0;
-	world.others = 0.2 * MB;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 2);
-	is_close(run(&control, &world, 10), world.speed, 1e-9,
+	(void) run(2);
+	is_close(run(10), world.speed, 1e-9,
 			 "a device that others use for a hundredth of the time: full speed");
 	world.others = 20 * MB;
 	world.suffer = 0.9;
-	(void) run(&control, &world, 1);
-	ok(run(&control, &world, 2) < 0.3 * world.speed, "they use it more: slow");
+	(void) run(1);
+	ok(run(2) < 0.3 * world.speed, "they use it more: slow");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of the source");
 
-	world = disk();
-	world.others = 0.2 * MB;
+	begin(disk(), 0.2 * MB);
 	world.suffer = 0;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 2);
-	ok(run(&control, &world, 10) <= SLOW_SHARE * world.speed * (1 + 1e-9),
+	(void) run(2);
+	ok(run(10) <= SLOW_SHARE * world.speed * (1 + 1e-9),
 	   "as many bytes keep a slow device busy");
 }
 
 static void
 test_flash(void)
 {
-	World		world = flash();
-	TsaRate		control;
 	double		rate;
 
-	world.others = 2000;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 0.5);
-	is_close(run(&control, &world, 2), world.speed, 0.01,
+	begin(flash(), 2000);
+	(void) run(0.5);
+	is_close(run(2), world.speed, 0.01,
 			 "beside writers: full speed, once it is known what they do without");
 	ok(tsa_rate_reason(&control) == TSA_REASON_BURST, "it says so");
 	ok(tsa_rate_others_lost(&control) > 0.3, "and counts what that costs them");
-	(void) run(&control, &world, 2);
+	(void) run(2);
 	ok(!tsa_rate_is_full(&control), "for some seconds");
-	rate = run(&control, &world, 3);
+	rate = run(3);
 	ok(rate > 50 * MB, "beside writers (%.0f MB/s)", rate / MB);
 	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.12, "90 %% are theirs");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SERVER, "because of transactions");
 
 	world.suffer = 0;
-	(void) run(&control, &world, 20);
+	(void) run(20);
 	ok(control.share >= MAX_SHARE - 1e-9, "who does not suffer is no hindrance");
 
 	world.suffer = 1;
 	world.others = 100;
-	(void) run(&control, &world, 5);
+	(void) run(5);
 	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.15,
 	   "a load that begins to suffer is noticed");
 }
@@ -336,38 +322,31 @@ test_flash(void)
 static void
 test_burst(void)
 {
-	World		world = flash();
-	TsaRate		control;
-
-	world.others = 2000;
+	begin(flash(), 2000);
 	world.suffer = 0.9;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 1);
+	(void) run(1);
 	ok(!tsa_rate_is_full(&control), "who loses nine tenths: no burst");
 	ok(tsa_rate_others_lost(&control) < 0.4, "but for a moment (%.2f)",
 	   tsa_rate_others_lost(&control));
 
 	world.suffer = 0.5;
 	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 0.5);
+	(void) run(0.5);
 	control.present[TSA_CONTENTION_TARGET] = true;
 	ok(!bursts(&control), "nor where others read from the target");
 	control.present[TSA_CONTENTION_TARGET] = false;
 	ok(bursts(&control), "but where nobody does");
 
 	tsa_init_rate(&control, true, 50 * MB);
-	ok(run(&control, &world, 3) < 51 * MB, "max_rate bounds a burst");
+	ok(run(3) < 51 * MB, "max_rate bounds a burst");
 }
 
 static void
 test_processor(void)
 {
-	World		world = flash();
-	TsaRate		control;
-
+	begin(flash(), 0);
 	world.cpu_wait = 0.4;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 5);
+	(void) run(5);
 	is_close(control.share, CONTENDED_SHARE, 1e-9, "others wait for a processor");
 	ok(tsa_rate_reason(&control) == TSA_REASON_PROCESSOR, "it says so");
 }
@@ -375,118 +354,96 @@ test_processor(void)
 static void
 test_blind(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
+	begin(disk(), 0);
 	world.blind = true;
-	tsa_init_rate(&control, true, 0);
-	is_close(run(&control, &world, 1), world.speed, 1e-9,
-			 "no counters, alone: full speed");
+	is_close(run(1), world.speed, 1e-9, "no counters, alone: full speed");
 	world.speed /= 4;
-	(void) run(&control, &world, 1);
-	ok(run(&control, &world, 2) < world.speed / 4,
-	   "own reads take longer: slow");
+	(void) run(1);
+	ok(run(2) < world.speed / 4, "own reads take longer: slow");
 	ok(tsa_rate_reason(&control) == TSA_REASON_OWN_TIMING, "it says so");
 	world.speed *= 4;
-	(void) run(&control, &world, 3);
-	is_close(run(&control, &world, 1), world.speed, 1e-9, "they do not: fast");
+	(void) run(3);
+	is_close(run(1), world.speed, 1e-9, "they do not: fast");
 }
 
 static void
 test_floor(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
+	begin(disk(), 1.5 * MB);
 	world.speed = 4 * MB;
-	world.others = 1.5 * MB;
 	world.suffer = 1;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 20);
-	ok(run(&control, &world, 10) >= 0.75 * MB, "every move ends");
+	(void) run(20);
+	ok(run(10) >= 0.75 * MB, "every move ends");
 }
 
 static void
 test_max_rate(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
+	begin(disk(), 0);
 	tsa_init_rate(&control, true, 10 * MB);
-	is_close(run(&control, &world, 5), 10 * MB, 0.02, "max_rate bounds");
+	is_close(run(5), 10 * MB, 0.02, "max_rate bounds");
 	ok(tsa_rate_reason(&control) == TSA_REASON_BOUND, "it says so");
 	world.speed = 2 * MB;
-	(void) run(&control, &world, 5);
+	(void) run(5);
 	world.speed = 60 * MB;
-	ok(run(&control, &world, 1) <= 10.1 * MB, "and is not made up for");
+	ok(run(1) <= 10.1 * MB, "and is not made up for");
 	world.others = 1.5 * MB;
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 3) < 9.5 * MB, "beside others it is less");
+	(void) run(3);
+	ok(run(3) < 9.5 * MB, "beside others it is less");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of them");
 
 	world = flash();
 	tsa_init_rate(&control, true, 10 * MB);
 	control.sharers = 3;
-	is_close(run(&control, &world, 5), 10 * MB / 3, 0.02, "three share a bound");
+	is_close(run(5), 10 * MB / 3, 0.02, "three share a bound");
 
 	world = disk();
 	tsa_init_rate(&control, true, 100 * 1024);
 	ok(tsa_rate_unit_bytes(&control) <= MIN_UNIT, "a small rate has small units");
-	is_close(run(&control, &world, 20), 100 * 1024, 0.1, "and is kept");
+	is_close(run(20), 100 * 1024, 0.1, "and is kept");
 }
 
 /* What has to be kept up beside others who would rather have less. */
 static void
 test_min_rate(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
+	begin(disk(), 1.5 * MB);
 	control.min_rate = 30 * MB;
-	(void) run(&control, &world, 3);
-	is_close(run(&control, &world, 10), 30 * MB, 0.05,
-			 "not throttled below min_rate");
+	(void) run(3);
+	is_close(run(10), 30 * MB, 0.05, "not throttled below min_rate");
 	ok(tsa_rate_reason(&control) == TSA_REASON_MIN_RATE, "it says so");
 	control.sharers = 2;
-	is_close(run(&control, &world, 10), 15 * MB, 0.1, "which a call's copies share");
+	is_close(run(10), 15 * MB, 0.1, "which a call's copies share");
 
 	control.min_rate = 0;
 	control.sharers = 1;
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 10) < 10 * MB, "without it others come first again");
+	(void) run(3);
+	ok(run(10) < 10 * MB, "without it others come first again");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "and that is the reason");
 
-	world = flash();
-	world.others = 2000;
+	begin(flash(), 2000);
 	world.suffer = 1;
-	tsa_init_rate(&control, true, 0);
 	control.min_rate = 200 * MB;
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 5) > 190 * MB, "short sleeps regard it, too");
+	(void) run(3);
+	ok(run(5) > 190 * MB, "short sleeps regard it, too");
 
 	control.max_rate = 200 * MB;
-	(void) run(&control, &world, 3);
-	is_close(run(&control, &world, 5), 200 * MB, 0.05, "as much as max_rate");
+	(void) run(3);
+	is_close(run(5), 200 * MB, 0.05, "as much as max_rate");
 }
 
 static void
 test_needed_rate(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
+	begin(disk(), 1.5 * MB);
 	control.needed_rate = 25 * MB;
-	(void) run(&control, &world, 3);
-	is_close(run(&control, &world, 10), 25 * MB, 0.05, "what is needed to end in time");
+	(void) run(3);
+	is_close(run(10), 25 * MB, 0.05, "what is needed to end in time");
 	ok(tsa_rate_reason(&control) == TSA_REASON_DEADLINE, "it says so");
 	is_close(tsa_rate_speed(&control), world.speed, 0.01, "the speed at work");
 	control.needed_rate = 1 * MB;
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 5) > 2 * MB, "ahead of time it is as it would be");
+	(void) run(3);
+	ok(run(5) > 2 * MB, "ahead of time it is as it would be");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of others");
 	control.needed_rate = INFINITY;
 	(void) tsa_rate_rest(&control, 1 * MB, 0.01, 10 / control.share);
@@ -494,33 +451,30 @@ test_needed_rate(void)
 	   "a unit that took too long to be followed by a sleep has the same reason");
 	control.needed_rate = 1 * MB;
 	control.late = true;
-	is_close(run(&control, &world, 3), world.speed, 0.05, "too late: full speed");
+	is_close(run(3), world.speed, 0.05, "too late: full speed");
 	ok(tsa_rate_reason(&control) == TSA_REASON_LATE, "it says so");
 	control.max_rate = 10 * MB;
-	(void) run(&control, &world, 1);
-	is_close(run(&control, &world, 3), 10 * MB, 0.05, "but for max_rate");
+	(void) run(1);
+	is_close(run(3), 10 * MB, 0.05, "but for max_rate");
 }
 
 static void
 test_others_lost(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 3);
+	begin(disk(), 0);
+	(void) run(3);
 	is_close(tsa_rate_others_lost(&control), 0, 1e-9, "nobody there: nothing lost");
 	world.others = 1.5 * MB;
-	(void) run(&control, &world, 30);
+	(void) run(30);
 	ok(tsa_rate_others_lost(&control) > 0.05 && tsa_rate_others_lost(&control) < 0.15,
 	   "beside readers about a tenth (%.3f)", tsa_rate_others_lost(&control));
 	control.min_rate = 40 * MB;
-	(void) run(&control, &world, 60);
+	(void) run(60);
 	ok(tsa_rate_others_lost(&control) > 0.3, "more if it has to be fast (%.3f)",
 	   tsa_rate_others_lost(&control));
 
 	tsa_init_rate(&control, false, 0);
-	(void) run(&control, &world, 3);
+	(void) run(3);
 	ok(tsa_rate_others_lost(&control) < 0, "unlimited: not known");
 }
 
@@ -531,26 +485,23 @@ test_others_lost(void)
 static void
 test_others_for_a_moment(void)
 {
-	World		world = disk();
-	TsaRate		control;
 	double		lost;
 
-	tsa_init_rate(&control, true, 0);
-	world.others = 1.5 * MB;
-	(void) run(&control, &world, 1);
+	begin(disk(), 1.5 * MB);
+	(void) run(1);
 	ok(control.lost[TSA_CONTENTION_SOURCE].seen, "others are there");
 	ok(tsa_rate_others_lost(&control) < 0, "for a second: their loss is not known");
 	world.others = 0;
-	(void) run(&control, &world, 10);
+	(void) run(10);
 	ok(tsa_rate_others_lost(&control) < 0, "nor is it if they leave then (%.2f)",
 	   tsa_rate_others_lost(&control));
 	world.others = 1.5 * MB;
-	(void) run(&control, &world, 20);
+	(void) run(20);
 	ok(tsa_rate_others_lost(&control) > 0.05 && tsa_rate_others_lost(&control) < 0.2,
 	   "they come back and stay: known (%.3f)", tsa_rate_others_lost(&control));
 	lost = tsa_rate_others_lost(&control);
 	world.others = 0;
-	(void) run(&control, &world, 10);
+	(void) run(10);
 	ok(tsa_rate_others_lost(&control) < lost + 0.06,
 	   "and about the same when they leave (%.3f)", tsa_rate_others_lost(&control));
 }
@@ -558,36 +509,29 @@ test_others_for_a_moment(void)
 static void
 test_altered(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 5);
+	begin(disk(), 1.5 * MB);
+	(void) run(5);
 	tsa_rate_set_max_rate(&control, false, 0);
-	is_close(run(&control, &world, 2), world.speed, 1e-9, "unlimited from now on");
+	is_close(run(2), world.speed, 1e-9, "unlimited from now on");
 	ok(tsa_rate_reason(&control) == TSA_REASON_UNLIMITED, "it says so");
 	tsa_rate_set_max_rate(&control, true, 0);
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 3) < 10 * MB, "and with regard to others again");
+	(void) run(3);
+	ok(run(3) < 10 * MB, "and with regard to others again");
 	tsa_rate_set_max_rate(&control, true, 1 * MB);
-	(void) run(&control, &world, 3);
-	ok(run(&control, &world, 5) < 1.05 * MB, "a bound from now on");
+	(void) run(3);
+	ok(run(5) < 1.05 * MB, "a bound from now on");
 }
 
 /* Copies that are over before anything is known. */
 static void
 test_small(void)
 {
-	World		world = disk();
-	TsaRate		control;
 	TsaRate		next;
 
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
+	begin(disk(), 1.5 * MB);
 	for (int i = 0; i < 100; i++)
 	{
-		(void) run(&control, &world, 0.001);
+		(void) run(0.001);
 		tsa_rate_go_on(&next, &control);
 		control = next;
 	}
@@ -597,11 +541,11 @@ test_small(void)
 	   "and leave them 85 %%");
 	is_close(tsa_rate_others_lost(&control), 0, 1e-9,
 			 "each counts its own cost to them");
-	is_close(look(&control, &world, 0.002), 0, 1e-9, "who is known is not looked for");
+	is_close(look(0.002), 0, 1e-9, "who is known is not looked for");
 
 	tsa_init_rate(&control, true, 10 * MB);
 	world.others = 0;
-	(void) run(&control, &world, 1);
+	(void) run(1);
 	control.best_read = 1;
 	tsa_rate_go_on(&next, &control);
 	tsa_rate_set_max_rate(&next, true, 0);
@@ -613,42 +557,32 @@ test_small(void)
 static void
 test_unlimited(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 1.5 * MB;
+	begin(disk(), 1.5 * MB);
 	tsa_init_rate(&control, false, 0);
-	is_close(run(&control, &world, 5), world.speed, 1e-9, "unlimited is");
+	is_close(run(5), world.speed, 1e-9, "unlimited is");
 	ok(tsa_rate_reason(&control) == TSA_REASON_UNLIMITED, "it says so");
 }
 
 static void
 test_copies(void)
 {
-	World		world = disk();
-	TsaRate		control;
 	double		alone;
 
-	world.others = 0.2 * MB;
+	begin(disk(), 0.2 * MB);
 	world.suffer = 0;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 10);
-	alone = run(&control, &world, 5);
+	(void) run(10);
+	alone = run(5);
 	control.copies = 2;
-	(void) run(&control, &world, 5);
-	is_close(run(&control, &world, 5), alone / 2, 0.2, "two copies share");
+	(void) run(5);
+	is_close(run(5), alone / 2, 0.2, "two copies share");
 }
 
 /* What counts of a unit's work. */
 static void
 test_turn(void)
 {
-	World		world = disk();
-	TsaRate		control;
-
-	world.others = 1.5 * MB;
-	tsa_init_rate(&control, true, 0);
-	(void) run(&control, &world, 3);
+	begin(disk(), 1.5 * MB);
+	(void) run(3);
 	is_close(tsa_rate_turn(&control, 1, 0.1, 0.06), 0.06, 1e-9,
 			 "on a disk that others read from: the reading");
 	is_close(tsa_rate_turn(&control, 1, 0.1, 0), 0.1 * MIN_TURN, 1e-9,
