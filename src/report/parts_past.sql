@@ -31,7 +31,7 @@ AS $$
 	GROUP BY o.judged_with
 $$;
 COMMENT ON FUNCTION tablespace_advisor.batch_outcomes(timestamptz) IS
-	'per calls that are judged as one, and have a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of the moved relations (saved) and in all reads of the database (all_saved), with 95 % intervals';
+	'per calls that are judged as one, and have a measured outcome: seconds of waiting in each second that were forecast to be saved, and that were in reads of the moved relations (saved) and in all reads of the database (all_saved), with 95 % intervals';
 
 CREATE FUNCTION tablespace_advisor.draw_outcomes(batches jsonb)
 RETURNS text
@@ -48,8 +48,8 @@ AS $$
 				SELECT unnest(ARRAY[b.saved, b.low, b.high, b.forecast]) FROM batch b), 300, 24) AS y
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Forecast and outcome of moves',
-		tablespace_advisor.draw_axes(a.x, a.y, 'forecast: waiting sessions saved',
-			'measured: waiting sessions saved, in reads of what was moved')
+		tablespace_advisor.draw_axes(a.x, a.y, 'forecast: seconds of waiting saved in each second',
+			'measured: the same, in reads of what was moved')
 		|| tablespace_advisor.draw_line(a.x, a.y, ARRAY[m.low, m.high], ARRAY[m.low, m.high], 'mark dash',
 			'as forecast')
 		|| tablespace_advisor.draw_text(580, 40, 'tick', 'a dot for calls judged as one, with its 95 % interval;')
@@ -70,14 +70,17 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(jsonb) IS
 	'forecast and measured savings of calls, of rows of batch_outcomes(); NULL without any of which both are known';
 
-/* The measured outcome of the period's moves. */
+/*
+ * The measured outcome of the period's moves.  Sessions that wait less call more
+ * often, so that what their calls would have waited can exceed the sessions.
+ */
 CREATE FUNCTION tablespace_advisor.outcome_sentence(batches jsonb, unknown bigint)
 RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT concat(
-		CASE WHEN b.n > 0 THEN format(' By samples before and after, they saved %s waiting sessions in reads of what was moved (95 %% interval %s to %s%s), and %s in all reads of the database (%s to %s).',
+		CASE WHEN b.n > 0 THEN format(' By samples before and after, the same calls wait %s s less in each second for reads of what was moved (95 %% interval %s to %s%s), and %s s less for all reads of the database (%s to %s). Faster sessions call more often: that may be more than sessions could wait.',
 			tablespace_advisor.two_digits(b.saved),
 			tablespace_advisor.two_digits(b.saved - b.error),
 			tablespace_advisor.two_digits(b.saved + b.error),
@@ -146,7 +149,7 @@ AS $$
 							extract(epoch FROM m.eta)::float8) || ' left')
 					WHEN m.verdict IN ('waiting', 'slower') AND m.waits_for IS NOT NULL THEN m.state || coalesce(
 						'; no outcome: ' || substring(m.waits_for, '^nothing: (.*)'), '; the outcome waits for ' || m.waits_for)
-					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
+					WHEN m.saved IS NOT NULL THEN format('%s: %s s of waiting saved in each second%s', m.state,
 						CASE WHEN abs(m.saved) < 0.001 THEN '0'
 							ELSE tablespace_advisor.short_number(m.saved) END,
 						coalesce(', forecast ' || tablespace_advisor.short_number(m.forecast), ''))
