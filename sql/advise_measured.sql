@@ -129,6 +129,19 @@ FROM unnest(tablespace_advisor.with_divided_waits(array(SELECT jsonb_populate_re
 		WHEN 'm_cached' THEN jsonb_build_object('table_relation', 'm_facts', 'kind', 'index')
 		ELSE '{}' END::jsonb AS v) c))) f ORDER BY f.relation::text;
 
+\echo -- of a table and its TOAST table what is read by key; what is scanned where nothing else is read
+SELECT m.cached, v.what
+FROM (VALUES (100, 'scanned, and TOAST by key'), (NULL, 'both by key'), (0, 'by counters')) v (scans, what),
+	tablespace_advisor.member_rates(array(SELECT jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
+		'relation', 'm_facts'::regclass::oid::int + n, 'heap', 'm_facts'::regclass::oid, 'kind', k, 'reads_per_s', 100,
+		'system_cached', n, 'measured', v.what <> 'by counters', 'scan_reads_per_s', CASE k WHEN 'heap' THEN v.scans END))
+		FROM unnest('{toast,heap}'::text[]) WITH ORDINALITY t (k, o), generate_series(0, 1) n WHERE o = n + 1),
+	ARRAY['m_facts'::regclass]::oid[], '{}', '{}') m;
+SELECT round(m.cached::numeric, 2) AS cached
+FROM tablespace_advisor.member_rates(ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
+	'relation', 'm_facts'::regclass::oid, 'heap', 'm_facts'::regclass::oid, 'kind', 'heap', 'reads_per_s', 100,
+	'system_cached', 0.9, 'measured', true, 'scan_reads_per_s', 100))], ARRAY['m_facts'::regclass]::oid[], '{}', '{}') m;
+
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;
 

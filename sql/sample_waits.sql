@@ -120,6 +120,18 @@ FROM tablespace_advisor.observe_database() o, unnest(o.statement_waits) s ORDER 
 SELECT relation::regclass, measured, waiting_sessions FROM tablespace_advisor.observed_activity(tables => ARRAY['waited'::regclass]::oid[]) ORDER BY 1;
 SELECT relation::regclass, measured, waiting_sessions FROM tablespace_advisor.observed_activity('100 ms', tables => ARRAY['waited'::regclass]::oid[]) ORDER BY 1;
 
+\echo -- cached while it was loaded and scanned, cold since: the share of what was read by key, where that is measured
+SAVEPOINT here;
+INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, cached_reads)
+SELECT n, r, 8192, v.reads, v.reads * v.cached
+FROM unnest(ARRAY['waited', 'waited_pkey']::regclass[]) r, (VALUES (3, 9600, 0.95), (4, 400, 0)) v (n, reads, cached);
+INSERT INTO tablespace_advisor.relation_wait_sample
+SELECT v.n, 'waited'::regclass, 1, 0, v.reads, 1, 'application', v.access, NULL
+FROM (VALUES (3, 80, 'heap by index'), (3, 20, 'toast'), (4, 400, 'heap by index')) v (n, reads, access);
+SELECT relation::regclass, round(system_cached::numeric, 3) AS cached
+FROM tablespace_advisor.observed_activity(tables => ARRAY['waited'::regclass]::oid[]) ORDER BY 1;
+ROLLBACK TO here;
+
 \echo -- what people see: statements, then what no statement is known of; not what is less than a thousandth
 SAVEPOINT here;
 SELECT * FROM observe_waits('1 ms');

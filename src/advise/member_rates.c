@@ -50,7 +50,7 @@ typedef struct Member
 	double		hot_fraction;
 	double		tuples_per_scan;
 	double		cached_reads;
-	double		looked_at;		/* reads of those whose share is known */
+	double		looked_at;		/* keyed reads, if their share is known */
 	double		scans;
 	double		waiting;
 	double		scan_reads;
@@ -139,7 +139,12 @@ add_rate(Member *m, const TsaFactRow *row, const char *kind, double cached)
 {
 	double		reads = tsa_number_of(row, READS);
 	TsaTruth	measured = tsa_truth_of(row, MEASURED);
+	double		keyed = reads;
 
+	/* measured scans count only where nothing else reads */
+	if (measured == TSA_TRUE)
+		keyed = fmax(reads - tsa_or(tsa_number_of(row, SCAN_READS), 0),
+					 reads / 1e6);
 	tsa_add(&m->bytes, tsa_big_number_of(row, SIZE));
 	tsa_add(&m->reads, reads);
 	tsa_add(&m->maintenance_reads, tsa_number_of(row, MAINTENANCE));
@@ -153,8 +158,8 @@ add_rate(Member *m, const TsaFactRow *row, const char *kind, double cached)
 	cached = tsa_or(tsa_number_of(row, CACHED), cached);
 	if (!isnan(cached))
 	{
-		tsa_add(&m->cached_reads, reads * cached);
-		tsa_add(&m->looked_at, reads);
+		tsa_add(&m->cached_reads, keyed * cached);
+		tsa_add(&m->looked_at, keyed);
 	}
 	if (!row->nulls[COUNTED_SINCE])
 	{

@@ -30,7 +30,7 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'reads and writes of a relation per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured; scan_reads_per_s, scan_sessions: the part of sequential scans; where measured, reads are those of the application';
+	'reads and writes of a relation per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads (where measured: those of the application that do not scan) that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured; scan_reads_per_s, scan_sessions: the part of sequential scans; where measured, reads are those of the application';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -89,8 +89,10 @@ COMMENT ON VIEW tablespace_advisor.sample_interval IS
 
 /*
  * Reads of maintenance are left out of reads_per_s: by intervals without any,
- * if these are a fifth of the window, else by its estimate. plpgsql, which
- * plans for as many samples as there are: sorting all rows takes longer.
+ * if these are a fifth of the window, else by its estimate.  The cached share is
+ * that of reads by key, which the device serves one by one, where they are measured:
+ * a table is cached while it is loaded or scanned, and may be cold since.  plpgsql,
+ * which plans for as many samples as there are: sorting all rows takes longer.
  */
 CREATE FUNCTION tablespace_advisor.sum_relation_samples(
 	first_id int,
@@ -117,12 +119,21 @@ BEGIN
 	RETURN QUERY WITH window_sample AS MATERIALIZED (
 		SELECT i.sample_id, i.seconds FROM tablespace_advisor.sample_interval i
 		WHERE i.sample_id BETWEEN first_id AND last_id
+	), keyed AS MATERIALIZED (
+		SELECT w.relation, sum(w.reads::float8 * r.cached_reads / r.reads)
+			/ sum(w.reads::float8) AS cached_share
+		FROM tablespace_advisor.relation_wait_sample w
+		JOIN tablespace_advisor.relation_sample r USING (sample_id, relation)
+		WHERE w.sample_id BETWEEN first_id AND last_id AND w.class = 'application'
+			AND w.access <> 'sequential' AND w.reads > 0
+			AND r.reads > 0 AND r.cached_reads IS NOT NULL
+		GROUP BY w.relation
 	)
 	SELECT c.relation, m.reads_per_s,
 		CASE WHEN c.seconds_maintained > 0 THEN greatest(0,
 			c.all_reads / nullif(window_seconds, 0) - m.reads_per_s) END,
 		c.hits, c.scans, c.tuples_read, c.inserted, c.updated, c.hot_updated,
-		c.deleted, c.cached_reads / nullif(c.looked_at, 0)
+		c.deleted, coalesce(k.cached_share, c.cached_reads / nullif(c.looked_at, 0))
 	FROM (SELECT r.relation,
 			sum(r.reads::float8) AS all_reads,
 			coalesce(sum(r.reads::float8) FILTER (WHERE r.maintenance_reads IS NULL), 0)
@@ -147,7 +158,8 @@ BEGIN
 			WHEN window_seconds - c.seconds_maintained > window_seconds / 5
 				THEN c.clean_reads / (window_seconds - c.seconds_maintained)
 			ELSE (c.all_reads - c.maintenance_reads) / nullif(window_seconds, 0)
-		END AS reads_per_s) m;
+		END AS reads_per_s) m
+	LEFT JOIN keyed k ON k.relation = c.relation;
 END
 $$;
 
