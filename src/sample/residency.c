@@ -215,29 +215,18 @@ count_piece(Residency *entry, CacheCount *count, int64 start, int64 length,
 }
 
 /*
- * Looks at every step'th piece of one segment; false if the system does not
- * show its cache.
+ * Looks at every step'th piece of one segment of so many bytes; false if the
+ * system does not show its cache.
  */
 static bool
-examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
-				unsigned char *pages, CacheCount *count)
+examine_segment(Residency *entry, int fd, int segment, int64 bytes,
+				int64 step, unsigned char *pages, CacheCount *count)
 {
-	char		path[MAXPGPATH];
-	struct stat status;
-	int64		offset;
-	int			fd;
 	bool		known = true;
 
-	tsa_make_file_path(path, entry->locator);
-	tsa_name_segment(path, strlen(path), segment);
-	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
-	if (fd < 0)
-		return errno == ENOENT;
-	if (fstat(fd, &status) == 0)
-		bytes = Min(bytes, status.st_size);
 	/* begin elsewhere in each segment, lest a period is met */
-	for (offset = (segment % step) * PIECE_BYTES; offset < bytes && known;
-		 offset += step * PIECE_BYTES)
+	for (int64 offset = (segment % step) * PIECE_BYTES;
+		 offset < bytes && known; offset += step * PIECE_BYTES)
 	{
 		size_t		length = Min(PIECE_BYTES, bytes - offset);
 
@@ -247,26 +236,54 @@ examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
 			count_piece(entry, count, segment * TSA_SEGMENT_BYTES + offset,
 						length, pages);
 	}
-	CloseTransientFile(fd);
 	return known;
 }
 
 /*
- * Counts the blocks of a relation in the system's cache, in evenly spread
- * pieces of some max_bytes if it is larger.
+ * Finds the size of a relation, and counts its blocks in the system's cache, in
+ * evenly spread pieces of some max_bytes if it is larger.  The first segment
+ * is mostly the only one, and once it is open its size takes no other look.
  */
 static void
 count_system_blocks(Residency *entry, int64 max_bytes, unsigned char *pages)
 {
-	int64		step = 1 + entry->file_bytes / max_bytes;
 	CacheCount	count = {0};
+	char		path[MAXPGPATH];
+	size_t		length;
+	int64		step = 1;
 	double		scale;
 
-	for (int64 at = 0; at < entry->file_bytes; at += TSA_SEGMENT_BYTES)
-		if (!examine_segment(entry, at / TSA_SEGMENT_BYTES,
-							 Min(TSA_SEGMENT_BYTES, entry->file_bytes - at),
-							 step, pages, &count))
+	tsa_make_file_path(path, entry->locator);
+	length = strlen(path);
+	for (int segment = 0;
+		 segment == 0 || segment * TSA_SEGMENT_BYTES < entry->file_bytes;
+		 segment++)
+	{
+		struct stat status;
+		bool		is_open;
+		bool		known;
+		int			fd;
+
+		tsa_name_segment(path, length, segment);
+		fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+		is_open = fd >= 0 && fstat(fd, &status) == 0;
+		known = is_open || errno == ENOENT;
+		if (segment == 0)
+		{
+			entry->file_bytes = is_open && status.st_size < TSA_SEGMENT_BYTES ?
+				status.st_size : tsa_fork_bytes(path, MAIN_FORKNUM);
+			step = 1 + entry->file_bytes / max_bytes;
+		}
+		if (is_open)
+			known = examine_segment(entry, fd, segment,
+									Min(status.st_size, entry->file_bytes -
+										segment * TSA_SEGMENT_BYTES),
+									step, pages, &count);
+		if (fd >= 0)
+			CloseTransientFile(fd);
+		if (!known)
 			return;
+	}
 	scale = count.examined == 0 ? 0 :
 		(double) entry->file_bytes / BLCKSZ / count.examined;
 	entry->cache_blocks = count.cached * scale;
@@ -326,7 +343,6 @@ relations_residency(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		RelFileLocator locator;
-		char		path[MAXPGPATH];
 		bool		known;
 
 		if (nulls[i] || !find_files(all, DatumGetObjectId(oids[i]), &locator))
@@ -334,8 +350,7 @@ relations_residency(PG_FUNCTION_ARGS)
 		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
 		if (known)
 			continue;
-		tsa_make_file_path(path, locator);
-		entries[i]->file_bytes = tsa_fork_bytes(path, MAIN_FORKNUM);
+		entries[i]->file_bytes = -1;
 		entries[i]->shared = NULL;
 		entries[i]->shared_blocks = entries[i]->shared_size = 0;
 		entries[i]->cache_blocks = -1;
