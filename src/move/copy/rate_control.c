@@ -233,12 +233,13 @@ note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
 	const TsaRateSums *asleep = &control->asleep[who];
 
 	if (!control->present[who])
+	{
+		tsa_lost_leave(&control->lost[who]);
 		return;
+	}
 	if (asleep->seconds >= FIRST_LOOK && asleep->done > 0)
 		control->usual[who] = asleep->done / asleep->seconds;
-	if (control->usual[who] <= 0)
-		return;
-	tsa_lost_add(&control->lost[who], sample->seconds, control->usual[who],
+	tsa_lost_add(&control->lost[who], sample->working, sample->seconds,
 				 sample->done[who]);
 }
 
@@ -421,8 +422,6 @@ decide(TsaRate *control)
 	double		loss;
 	TsaContention loser = find_loser(control, &loss);
 
-	for (int who = 0; who < TSA_CONTENTIONS; who++)
-		tsa_lost_end_window(&control->lost[who], control->present[who]);
 	control->rate = control->bytes / control->window;
 	if (loser == TSA_CONTENTIONS)
 	{
