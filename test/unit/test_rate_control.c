@@ -555,6 +555,23 @@ test_others_change(void)
 	ok(wrong == 0, "a load that halves by itself is no loss (%d of 100)", wrong);
 }
 
+/* What is shown as the rate is kept at each decision, not in the mean only. */
+static void
+test_rate_shown(void)
+{
+	double		most = 0;
+
+	begin(disk(), 0);
+	tsa_rate_set_max_rate(&control, true, 4 * MB);
+	for (int i = 0; i < 1000; i++)
+	{
+		(void) run(0.01 + 0.1 * by_chance());
+		most = fmax(most, control.rate);
+	}
+	ok(most <= 4.1 * MB, "max_rate is not exceeded in what is shown (%.1f MB/s)",
+	   most / MB);
+}
+
 static void
 test_altered(void)
 {
@@ -668,6 +685,7 @@ main(void)
 	test_needed_rate();
 	test_others_lost();
 	test_others_change();
+	test_rate_shown();
 	test_others_for_a_moment();
 	test_altered();
 	test_small();

@@ -502,8 +502,9 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 
 	if (control->window < due)
 		return;
-	/* just after work the loss looks larger than it is */
-	if (sample->working && control->share < 1 && control->window < 4 * due)
+	/* just after work the loss looks larger than it is, and the rate */
+	if (sample->working && control->window < 4 * due &&
+		(control->share < 1 || control->max_rate > 0))
 		return;
 	control->first_look = false;
 	if (control->adapts)
