@@ -57,6 +57,7 @@ COMMIT;
 CALL wait_until(:again, 'paused');
 SELECT cancel_move(:again);
 CALL wait_until(:again, 'cancelled');
+SELECT paused_ms > 0 AS pause_counts FROM tablespace_moves WHERE job_id = :again;
 SELECT resume_move(:again) AS nothing_to_resume;
 SELECT pause_move(:again) AS nothing_to_pause;
 SELECT * FROM place;

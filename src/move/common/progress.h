@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "portability/instr_time.h"
+
 /* Processes in the way that are shown. */
 #define TSA_MAX_BLOCKERS 8
 
@@ -35,7 +37,8 @@ typedef struct TsaMoveProgress
 	int			restarts;		/* how often the copy began anew */
 	int64		blocks_again;	/* that an interrupted copy had copied before */
 	int			attempts;
-	double		paused_ms;		/* time spent in pauses */
+	double		paused_ms;		/* time spent in pauses, but for the ... */
+	instr_time	pausing;		/* ... one that began then; zero: none */
 	double		waited_ms;		/* time spent waiting for locks of others */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	double		lock_ms;		/* it was held; 0: not known */

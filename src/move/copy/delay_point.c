@@ -127,6 +127,22 @@ sleep_unless_waited_for(TsaCopy *copy, double ms)
 }
 
 /*
+ * A pause has ended, which was requested or not.
+ */
+static void
+end_pause(TsaCopy *copy, bool was_requested)
+{
+	TsaMoveProgress *progress = &copy->progress;
+	double		paused_ms = tsa_ms_since(&progress->pausing);
+
+	if (copy->throttle != NULL)
+		tsa_throttle_skip_pause(copy->throttle,
+								was_requested ? 0 : paused_ms);
+	progress->paused_ms += paused_ms;
+	INSTR_TIME_SET_ZERO(progress->pausing);
+}
+
+/*
  * Pauses for as long as there is a reason, and until synchronous standbys
  * have flushed the WAL that there is now.  Outside any transaction; none is
  * open while it sleeps.  Meanwhile it follows the WAL and yields to waiters.
@@ -166,6 +182,8 @@ pause_for_others(TsaCopy *copy)
 		if (reason == NULL)
 			break;
 
+		if (!paused)
+			copy->progress.pausing = start;
 		if (!paused || tsa_ms_since(&copy->reported) >= RENEW_MS)
 		{
 			if (copy->throttle != NULL)
@@ -183,12 +201,7 @@ pause_for_others(TsaCopy *copy)
 	}
 	if (paused)
 	{
-		double		paused_ms = tsa_ms_since(&start);
-
-		if (copy->throttle != NULL)
-			tsa_throttle_skip_pause(copy->throttle,
-									was_requested ? 0 : paused_ms);
-		copy->progress.paused_ms += paused_ms;
+		end_pause(copy, was_requested);
 		tsa_copy_report(copy, phase);
 
 		/* the role may have lost rights since the pause began */

@@ -193,12 +193,21 @@ tsa_write_live_progress(TsaLiveProgress *live, const TsaMoveProgress *figures)
 
 /*
  * Gives the texts of a copy of the shared memory, in this process, to the
- * figures.
+ * figures, and counts the pause under way up to now: the clock is the same in
+ * all processes.
  */
 static void
-join_texts(const SharedFigures *mine, TsaMoveProgress *figures)
+complete_figures(const SharedFigures *mine, TsaMoveProgress *figures)
 {
 	*figures = mine->figures;
+	if (!INSTR_TIME_IS_ZERO(figures->pausing))
+	{
+		instr_time	pause;
+
+		INSTR_TIME_SET_CURRENT(pause);
+		INSTR_TIME_SUBTRACT(pause, figures->pausing);
+		figures->paused_ms += INSTR_TIME_GET_MILLISEC(pause);
+	}
 	figures->phase = mine->has_phase ? mine->phase : NULL;
 	figures->rate_reason = mine->has_reason ? mine->rate_reason : NULL;
 }
@@ -210,7 +219,7 @@ join_texts(const SharedFigures *mine, TsaMoveProgress *figures)
 bool
 tsa_last_live_progress(const TsaLiveProgress *live, TsaMoveProgress *figures)
 {
-	join_texts(live->shared, figures);
+	complete_figures(live->shared, figures);
 	return live->shared->has_figures;
 }
 
@@ -333,6 +342,6 @@ tsa_copy_progress(PG_FUNCTION_ARGS)
 		!(has_privs_of_role(GetUserId(), mine.owner) ||
 		  has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS)))
 		PG_RETURN_NULL();
-	join_texts(&mine, &figures);
+	complete_figures(&mine, &figures);
 	return form_row(desc, &figures);
 }
