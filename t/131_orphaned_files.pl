@@ -100,8 +100,23 @@ foreach my $how (sort keys %drop)
 	interrupted_move("dropped_$how", 't', 'fast');
 	my ($rc, undef, $err) = $node->psql("dropped_$how", $drop{$how});
 	is($rc, 0, "$drop{$how} works") or diag $err;
+	like($err, qr/WARNING:  a move that has not ended is dropped.*DETAIL:  Job 1: public\.t_pkey to tablespace fast/s,
+		"$drop{$how} warns of the move that is lost");
 	no_orphans("dropped_$how", $drop{$how});
 }
+
+# A move whose worker has not begun has no files, and nobody who waits for it.
+new_database('queued');
+$node->safe_psql('queued', q{CALL move_indexes_concurrently('t', 'fast')});
+my (undef, undef, $lost) = $node->psql('queued', q{
+	BEGIN;
+	SELECT undo_move(1);
+	DROP EXTENSION tablespace_advisor;
+	COMMIT});
+like($lost, qr/WARNING: .*dropped with extension.*Job 2: public\.t_pkey to tablespace pg_default/s,
+	'DROP EXTENSION warns of a move that is queued');
+(my $rc, undef, $lost) = $node->psql('queued', 'CREATE EXTENSION tablespace_advisor; DROP EXTENSION tablespace_advisor');
+is($lost, '', 'DROP EXTENSION says nothing where nothing is lost');
 
 # While a worker lives, the files are its own.
 new_database('busy');
@@ -118,7 +133,7 @@ foreach my $sql (
 	like($err, qr/ERROR:  55006: cannot drop extension.*HINT:  Wait for the move/s,
 		"$sql is refused while a move has a copy");
 }
-my ($rc, undef, $why) = $node->psql('busy', 'CREATE SCHEMA other; DROP SCHEMA other; DROP OWNED BY dropper;'
+($rc, undef, my $why) = $node->psql('busy', 'CREATE SCHEMA other; DROP SCHEMA other; DROP OWNED BY dropper;'
 	. 'CREATE EXTENSION pgstattuple; DROP EXTENSION pgstattuple CASCADE');
 is($rc, 0, 'other commands of the kind are not') or diag $why;
 release($node);
@@ -164,5 +179,5 @@ like(slurp_file($node->logfile, $offset),
 	'a file of another server is named in the log');
 
 $node->stop;
-check_log($node, 'all', qr/cannot drop extension|job 1 does not exist|canceling statement|terminating/);
+check_log($node, 'all', qr/cannot drop extension|job 1 does not exist|canceling statement|terminating|not installed in this database/);
 done_testing();

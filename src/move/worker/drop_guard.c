@@ -22,6 +22,10 @@
  * refuses the commands that are known to drop the extension before they wait
  * for that lock, and make everybody else wait for them.
  *
+ * Moves that have not ended and have no files are lost with the journal.  That
+ * is a warning by the hook, which runs when nothing can begin any more: a
+ * worker that has not begun waits for the journal and then finds none.
+ *
  * The trigger also sees to it that the library is loaded when such a command
  * begins, removes the files of dead workers in its transaction, so that these
  * are in nobody's way, and keeps the extension's schemas from being renamed.
@@ -49,6 +53,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -57,6 +62,7 @@
 #include "move/worker/recover.h"
 #include "compat.h"
 #include "sample/installs.h"
+#include "state/printable.h"
 #include "state/state.h"
 #include "tsa.h"
 
@@ -274,6 +280,57 @@ check_drop(bool journal)
 }
 
 /*
+ * Tells who drops the journal which moves are lost: those that the event trigger
+ * has ended in this transaction, since no worker lives, and those whose worker
+ * has not begun.  Not an error: what the script of pg_dump --clean drops is to
+ * be gone.
+ */
+static void
+warn_of_lost_moves(void)
+{
+	static TsaStatement query = {
+		"SELECT pg_catalog.count(*) OVER () AS n,"
+		" pg_catalog.format('Job %s: %I.%I to tablespace %I.', job_id,"
+		"   schema_name, relation_name, to_tablespace_name) AS job"
+		" FROM tablespace_advisor.job"
+		" WHERE system_identifier = $1 AND database = $2"
+		" AND (state IN " TSA_UNFINISHED " OR state = 'failed'"
+		"   AND sqlstate = $3 AND finished_at >= pg_catalog.now())"
+		" ORDER BY job_id LIMIT 3",
+		3, {INT8OID, OIDOID, TEXTOID}, NULL
+	};
+	Datum		values[3];
+	TsaState	journal;
+	StringInfoData jobs;
+	uint64		shown;
+	int64		n = 0;
+
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	values[2] = CStringGetTextDatum(unpack_sql_state(ERRCODE_SYSTEM_ERROR));
+	initStringInfo(&jobs);
+	tsa_journal_open(&journal);
+	shown = tsa_run(&query, values, NULL, TSA_READS);
+	for (uint64 i = 0; i < shown; i++)
+		appendStringInfo(&jobs, "%s%s", i > 0 ? " " : "",
+						 tsa_printable_text(tsa_result_text(i, "job")));
+	if (shown > 0)
+		n = DatumGetInt64(tsa_result_column(0, "n"));
+	if (n > (int64) shown)
+		appendStringInfo(&jobs, " And " INT64_FORMAT " more.",
+						 n - (int64) shown);
+	tsa_state_close(&journal);
+	if (n > 0)
+		ereport(WARNING,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg_plural("a move that has not ended is dropped with extension \"%s\"",
+							   "moves that have not ended are dropped with extension \"%s\"",
+							   (unsigned long) n, "tablespace_advisor"),
+				 errdetail("%s", jobs.data),
+				 errhint("The relations stay where they are. To move them, create the extension and call it again.")));
+}
+
+/*
  * Is it the table of jobs?
  */
 static bool
@@ -297,7 +354,11 @@ before_drop(Oid class, Oid object, int column,
 	if (column != 0 || (drop->dropflags & PERFORM_DELETION_INTERNAL) != 0)
 		return;
 	if (is_journal(class, object))
+	{
 		check_drop(true);
+		if (tsa_state_is_current())
+			warn_of_lost_moves();
+	}
 	else if (class == ExtensionRelationId && object == tsa_state_extension())
 		check_drop(false);
 }
