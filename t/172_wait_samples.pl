@@ -230,6 +230,11 @@ ok($primary->poll_query_until('postgres', q{
 		SELECT sum(reads) > 0 FROM tablespace_advisor.relation_wait_sample
 		WHERE relation = 'report'::regclass AND sample_id > (SELECT max(sample_id) FROM tablespace_advisor.sample WHERE waits_measured_s IS NULL)}),
 	'the worker samples waits');
+ok($primary->poll_query_until('postgres', q{
+		SELECT sum(reads) > 0 FROM tablespace_advisor.wait_relations() WHERE class = 'extension'}),
+	'reads of its own are those of the extension');
+is($primary->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.wait_relations() WHERE class = 'moves'}), '0',
+	'reads are no moves where nothing has moved');
 check_no_crash($primary, 'primary');
 $primary->stop;
 check_log($primary, 'primary', qr/42501|permission denied/);

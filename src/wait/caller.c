@@ -29,6 +29,17 @@ tsa_is_own_worker(void)
 }
 
 /*
+ * The class of this process, which is such a worker.
+ */
+TsaWaitClass
+tsa_own_worker_class(void)
+{
+	return strcmp(MyBgworkerEntry->bgw_function_name,
+				  "tsa_move_worker_main") == 0 ?
+		TSA_WAIT_MOVER : TSA_WAIT_EXTENSION;
+}
+
+/*
  * The class of this process.
  */
 TsaWaitClass
@@ -37,7 +48,7 @@ tsa_wait_class(void)
 	if (tsa_command_class != TSA_WAIT_APPLICATION)
 		return tsa_command_class;
 	if (tsa_is_own_worker())
-		return TSA_WAIT_MOVER;
+		return tsa_own_worker_class();
 	return MyBackendType == B_AUTOVAC_WORKER ? TSA_WAIT_MAINTENANCE :
 		TSA_WAIT_APPLICATION;
 }

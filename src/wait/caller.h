@@ -21,6 +21,7 @@
 extern TsaWaitClass tsa_command_class;
 
 extern bool tsa_is_own_worker(void);
+extern TsaWaitClass tsa_own_worker_class(void);
 extern TsaWaitClass tsa_wait_class(void);
 
 /*

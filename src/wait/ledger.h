@@ -24,7 +24,8 @@ typedef enum TsaWaitClass
 	TSA_WAIT_EXPORT,
 	TSA_WAIT_MAINTENANCE,
 	TSA_WAIT_PLANNING,
-	TSA_WAIT_MOVER
+	TSA_WAIT_MOVER,
+	TSA_WAIT_EXTENSION			/* its other workers: samples */
 } TsaWaitClass;
 
 /* How a relation is read. */

@@ -38,7 +38,8 @@ static const char *const class_names[] = {
 	[TSA_WAIT_EXPORT] = "export",
 	[TSA_WAIT_MAINTENANCE] = "maintenance",
 	[TSA_WAIT_PLANNING] = "planning",
-	[TSA_WAIT_MOVER] = "moves"
+	[TSA_WAIT_MOVER] = "moves",
+	[TSA_WAIT_EXTENSION] = "extension"
 };
 
 static const char *const access_names[] = {

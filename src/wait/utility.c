@@ -351,7 +351,7 @@ add_planning(const TsaWaitCounters *own)
 
 	if (own->reads > 0)
 		tsa_local_add_relation(InvalidOid, tsa_is_own_worker() ?
-							   TSA_WAIT_MOVER : TSA_WAIT_PLANNING,
+							   tsa_own_worker_class() : TSA_WAIT_PLANNING,
 							   TSA_ACCESS_UNATTRIBUTED, &figures, NULL);
 }
 
