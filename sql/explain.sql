@@ -126,6 +126,15 @@ $$;
 SELECT e FROM of_two('explained') e WHERE e ~ '(saves?|explained).* %';
 SELECT e FROM of_two('explained_a') e WHERE e ~ '(saves?|explained).* %';
 SELECT e FROM of_two(NULL) e WHERE e ~ 'save' AND e !~ 'database' OR e ~ '^  keep';
+-- how long a move takes beside others
+SELECT l FROM (VALUES ('{"bytes": 314572800}'::jsonb), ('{"bytes": 314572800, "method": "rebuild"}'),
+	('{"bytes": 314572800, "measured_bytes_per_s": 629145600}')) m (move),
+	tablespace_advisor.relation_lines('explained', ARRAY[ROW(jsonb_populate_record(NULL::placement_advice,
+		jsonb_build_object('relation', 'explained'::regclass::oid, 'kind', 'heap', 'action', 'move',
+			'from_tablespace', 'slow', 'to_tablespace', 'fast', 'size_bytes', 314572800,
+			'saved_ms_per_s', 50, 'move_seconds', 0.5)),
+		jsonb_build_object('move', m.move))::tablespace_advisor.advice_row], true, 100) l
+WHERE l ~ 'move';
 SELECT substring(e FROM ': .*') FROM of_two(NULL) e WHERE e ~ '^database';
 DROP FUNCTION of_two;
 -- shares are of all reading, also where relations have no line of their own, and of

@@ -195,8 +195,14 @@ AS $$
 				ELSE coalesce(tablespace_advisor.pretty_seconds((a.advice).move_seconds), '?')
 				END || CASE WHEN (a.advice).move_seconds IS NOT NULL
 						AND a.evidence #> '{move,measured_bytes_per_s}' IS NULL
-					THEN ' if idle' ELSE '' END AS duration
+					THEN ' if idle' || CASE WHEN b.slowest > greatest(1, 2 * (a.advice).move_seconds)
+						THEN ', else up to ' || tablespace_advisor.pretty_seconds(ceil(b.slowest)) ELSE '' END
+					ELSE '' END AS duration
 		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+		/* a copy beside others makes 1 MB a second at least (rate_control.c) */
+		CROSS JOIN LATERAL (SELECT CASE WHEN a.evidence #> '{move,method}' IS NULL
+				AND a.evidence #> '{estimate,obstacle}' IS NULL
+			THEN (a.evidence #>> '{move,bytes}')::float8 / 1048576 END AS slowest) b
 	), width AS (
 		SELECT max(length(c.action)) AS action, max(length(c.name)) AS name,
 			max(length(c.route)) FILTER (WHERE c.action = 'move') AS route,
