@@ -221,6 +221,13 @@ find_effective(const TsaLocalityRow *row, Relation heap, double entries)
 									 &row->times);
 }
 
+/* A figure with four decimal places. */
+static Datum
+shown(double figure)
+{
+	return Float8GetDatum(rint(figure * 1e4) / 1e4);
+}
+
 /* Return the results, a row per size of window. */
 static void
 put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap)
@@ -236,23 +243,23 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap)
 		values[0] = ObjectIdGetDatum(row->index);
 		values[1] = Int64GetDatum((int64) rint(row->entries));
 		values[2] = Int64GetDatum((int64) rint(point->entries));
-		values[3] = Float8GetDatum(point->blocks);
-		values[4] = Float8GetDatum(point->sequential);
-		values[5] = Float8GetDatum(point->skip);
-		values[6] = Float8GetDatum(point->random);
-		values[7] = Float8GetDatum(point->adjacent_gaps);
-		values[8] = Float8GetDatum(point->skip_gaps);
-		values[9] = Float8GetDatum(point->far_gaps);
+		values[3] = shown(point->blocks);
+		values[4] = shown(point->sequential);
+		values[5] = shown(point->skip);
+		values[6] = shown(point->random);
+		values[7] = shown(point->adjacent_gaps);
+		values[8] = shown(point->skip_gaps);
+		values[9] = shown(point->far_gaps);
 		values[10] = TimestampTzGetDatum(row->measured_at);
-		values[11] = Float8GetDatum(row->then.correlation);
+		values[11] = shown(row->then.correlation);
 		nulls[11] = isnan(row->then.correlation);
 		nulls[12] = !row->has_times;
-		values[12] = Float8GetDatum(nulls[12] ? 0 :
-									find_effective(row, heap, point->entries));
-		values[13] = Float8GetDatum(point->back_sequential);
-		values[14] = Float8GetDatum(point->back_skip);
+		values[12] = shown(nulls[12] ? 0 :
+						   find_effective(row, heap, point->entries));
+		values[13] = shown(point->back_sequential);
+		values[14] = shown(point->back_skip);
 		values[15] = Int64GetDatum((int64) rint(point->windows));
-		values[16] = Float8GetDatum(point->changes);
+		values[16] = shown(point->changes);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
 							 nulls);
 	}
