@@ -91,10 +91,10 @@ typedef struct TsaLocalityCounter
 } TsaLocalityCounter;
 
 /*
- * The share of blocks that caches lack, to this power, is that of accesses to
- * single blocks that meet one of them.
+ * Caches lack a block that is asked for so many times less often than any
+ * block, at most.
  */
-#define TSA_MISSING_EXPONENT	2.0
+#define TSA_LACKED_LESS		2.0
 
 /* Microseconds of processor time. */
 typedef struct TsaCpuTimes

@@ -66,15 +66,16 @@ gap_us(double missing, double next, double skip)
 /*
  * Read times where shared buffers hold such a share of a table's blocks, and
  * the system's cache so much of the rest.  A share of blocks is no share of
- * accesses: a block that is asked for often is likelier to be held.  Only a
- * scan of all blocks meets all that are missing.
+ * accesses: a block that is asked for often is likelier to be held, the more
+ * so the fewer are missing, within a limit: blocks can also be missing at
+ * random.  Only a scan of all blocks meets all that are missing.
  */
 void
 tsa_times_cached(const TsaReadTimes *cold, double shared, double system,
 				 TsaCachedTimes *times)
 {
 	double		missing = fmin(fmax(1 - shared - system, 0), 1);
-	double		wanted = pow(missing, TSA_MISSING_EXPONENT);
+	double		wanted = missing * fmax(missing, 1 / TSA_LACKED_LESS);
 	double		more;
 	TsaReadTimes one = *cold;
 
