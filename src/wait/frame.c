@@ -27,9 +27,6 @@
 #define MAX_FREE 16				/* frames kept for later */
 #define MAX_KEPT_ITEMS 256		/* of an array of such a frame */
 
-TsaFrame   *tsa_current_frame = NULL;
-int			tsa_nframes = 0;
-
 static TsaFrame *buckets[BUCKETS];
 static TsaFrame *free_frames = NULL;
 static int	nfree = 0;
@@ -112,7 +109,7 @@ unlink_frame(TsaFrame *frame)
 	if (*link == frame)
 	{
 		*link = frame->next;
-		tsa_nframes--;
+		tsa_now.nframes--;
 	}
 }
 
@@ -123,8 +120,8 @@ void
 tsa_frame_release(TsaFrame *frame)
 {
 	/* an error while it was being entered may have left it behind */
-	if (tsa_current_frame == frame)
-		tsa_current_frame = NULL;
+	if (tsa_now.frame == frame)
+		tsa_now.frame = NULL;
 	unlink_frame(frame);
 	if (nfree >= MAX_FREE)
 	{
@@ -175,7 +172,7 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 	frame->running = frame->remainder = frame->last_account = TSA_NONE;
 	frame->next = *bucket_of(frame->estate);
 	*bucket_of(frame->estate) = frame;
-	tsa_nframes++;
+	tsa_now.nframes++;
 	return frame;
 }
 
@@ -185,7 +182,7 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 TsaFrame *
 tsa_frame_any(void)
 {
-	if (tsa_nframes == 0)
+	if (tsa_now.nframes == 0)
 		return NULL;
 	for (int i = 0; i < BUCKETS; i++)
 		if (buckets[i] != NULL)

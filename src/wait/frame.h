@@ -19,6 +19,7 @@
 #include "utils/relcache.h"
 
 #include "wait/ledger.h"
+#include "wait/now.h"
 
 #define TSA_NONE (-1)
 
@@ -108,12 +109,6 @@ typedef struct TsaFrame
 #define TSA_ACCOUNT(frame, i) \
 	(((TsaWaitAccount *) (frame)->accounts.items) + (i))
 
-/* the execution that is running, if it is measured */
-extern TsaFrame *tsa_current_frame;
-
-/* how many there are */
-extern int	tsa_nframes;
-
 extern TsaFrame *tsa_frame_open(const QueryDesc *query, uint32 weight,
 								bool toplevel);
 extern TsaFrame *tsa_frame_look_up(const EState *estate);
@@ -131,7 +126,7 @@ extern void tsa_for_bitmap_scans(TsaFrame *frame, PlanState *state,
 static inline TsaFrame *
 tsa_frame_find(const EState *estate)
 {
-	return likely(tsa_nframes == 0) ? NULL : tsa_frame_look_up(estate);
+	return likely(tsa_now.nframes == 0) ? NULL : tsa_frame_look_up(estate);
 }
 
 #endif							/* TSA_WAIT_FRAME_H */

@@ -12,7 +12,7 @@
  * that its statement is complete.
  *
  * An execution that is not measured costs a few tests in each hook: a number
- * counted down to the next one that is drawn, and no frame (tsa_nframes).  It
+ * counted down to the next one that is drawn, and no frame (tsa_now.nframes).  It
  * has no span unless something around it would count its reads as its own
  * (tsa_span_is_needed()).  That it is nested has always to be known, so it runs
  * in PG_TRY.  Whether slow statements are known, and frames exist, is asked
@@ -44,6 +44,7 @@
 #include "wait/hooks.h"
 #include "wait/local.h"
 #include "wait/nodes.h"
+#include "wait/now.h"
 #include "wait/parameters.h"
 #include "wait/process.h"
 #include "wait/relations.h"
@@ -110,13 +111,13 @@ draw(bool toplevel)
 {
 	TsaDraw    *of = &draws[toplevel];
 
-	if (tsa_draw_passes(of, tsa_track_waits_sample))
+	if (tsa_draw_passes(of, tsa_now.track_waits_sample))
 		return false;
 	if (of->state == 0)
 		of->state = (((uint64) MyProcPid << 32 ^
 					  (uint64) GetCurrentTimestamp()) *
 					 UINT64CONST(0x9e3779b97f4a7c15) + toplevel) | 1;
-	return tsa_draw(of, tsa_track_waits_sample);
+	return tsa_draw(of, tsa_now.track_waits_sample);
 }
 
 /*
@@ -143,18 +144,18 @@ measure_execution(const QueryDesc *query, bool toplevel, bool is_large,
 static pg_noinline void
 choose_execution(const QueryDesc *query)
 {
-	bool		toplevel = tsa_wait_nesting == 0;
+	bool		toplevel = tsa_now.nesting == 0;
 	bool		is_large = is_always_measured(query, toplevel);
 	bool		always = is_large;
 	bool		drawn;
 
-	if (tsa_slow_statements > 0 && !always)
+	if (tsa_now.slow_statements > 0 && !always)
 		always = tsa_is_slow(slow_key(query, toplevel));
 	drawn = !always && draw(toplevel);
-	if (always || drawn || (tsa_current_frame != NULL &&
-							tsa_current_frame->all_nested))
+	if (always || drawn || (tsa_now.frame != NULL &&
+							tsa_now.frame->all_nested))
 		measure_execution(query, toplevel, is_large, always ? 1 :
-						  drawn ? tsa_track_waits_sample : 0, !always);
+						  drawn ? tsa_now.track_waits_sample : 0, !always);
 }
 
 /* Hook: starts an execution, and measuring it, but for EXPLAIN alone. */
@@ -167,12 +168,12 @@ start_execution(QueryDesc *query, int eflags)
 		standard_ExecutorStart(query, eflags);
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || !tsa_wait_ready())
 		return;
-	tsa_local_seen++;
+	tsa_now.seen++;
 	/* the short way of choose_execution() to none of its cases */
-	if (tsa_slow_statements > 0 || tsa_current_frame != NULL ||
-		is_always_measured(query, tsa_wait_nesting == 0) ||
-		!tsa_draw_passes(&draws[tsa_wait_nesting == 0],
-						 tsa_track_waits_sample))
+	if (tsa_now.slow_statements > 0 || tsa_now.frame != NULL ||
+		is_always_measured(query, tsa_now.nesting == 0) ||
+		!tsa_draw_passes(&draws[tsa_now.nesting == 0],
+						 tsa_now.track_waits_sample))
 		choose_execution(query);
 }
 
@@ -189,7 +190,7 @@ run_in_span(TSA_RUN_PARAMETERS)
 
 	if (in_span)
 		tsa_span_enter(&span, frame, frame != NULL);
-	tsa_wait_nesting++;
+	tsa_now.nesting++;
 	PG_TRY();
 	{
 		if (previous_run)
@@ -199,17 +200,17 @@ run_in_span(TSA_RUN_PARAMETERS)
 	}
 	PG_CATCH();
 	{
-		tsa_wait_nesting--;
+		tsa_now.nesting--;
 		if (in_span)
 			(void) tsa_span_leave(&span, true);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	tsa_wait_nesting--;
+	tsa_now.nesting--;
 	if (!in_span)
 		return;
 	(void) tsa_span_leave(&span, false);
-	if (tsa_wait_nesting == 0)
+	if (tsa_now.nesting == 0)
 		tsa_local_run_ended();
 }
 
@@ -217,12 +218,12 @@ run_in_span(TSA_RUN_PARAMETERS)
 static void
 run_execution(TSA_RUN_PARAMETERS)
 {
-	if (unlikely(tsa_nframes > 0 || tsa_span_is_needed(NULL)))
+	if (unlikely(tsa_now.nframes > 0 || tsa_span_is_needed(NULL)))
 	{
 		run_in_span(TSA_RUN_ARGUMENTS);
 		return;
 	}
-	tsa_wait_nesting++;
+	tsa_now.nesting++;
 	PG_TRY();
 	{
 		if (previous_run)
@@ -232,11 +233,11 @@ run_execution(TSA_RUN_PARAMETERS)
 	}
 	PG_CATCH();
 	{
-		tsa_wait_nesting--;
+		tsa_now.nesting--;
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	tsa_wait_nesting--;
+	tsa_now.nesting--;
 }
 
 /* ExecutorFinish, in a span as run_execution(). */
@@ -249,20 +250,20 @@ finish_nested(QueryDesc *query, ExecutorFinish_hook_type finish)
 
 	if (in_span)
 		tsa_span_enter(&span, frame, frame != NULL);
-	tsa_wait_nesting++;
+	tsa_now.nesting++;
 	PG_TRY();
 	{
 		finish(query);
 	}
 	PG_CATCH();
 	{
-		tsa_wait_nesting--;
+		tsa_now.nesting--;
 		if (in_span)
 			(void) tsa_span_leave(&span, true);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	tsa_wait_nesting--;
+	tsa_now.nesting--;
 	if (in_span)
 		(void) tsa_span_leave(&span, false);
 }
@@ -336,11 +337,11 @@ end_measured(QueryDesc *query, ExecutorEnd_hook_type end)
 
 	if (frame != NULL)
 	{
-		if (tsa_wait_nesting == 0)
+		if (tsa_now.nesting == 0)
 			tsa_local_statement_measured(frame->elapsed_ns);
 		tsa_frame_close(frame, true);
 	}
-	if (tsa_current_frame != NULL)
+	if (tsa_now.frame != NULL)
 		end_in_span(query, end);
 	else
 		end(query);
@@ -356,11 +357,11 @@ end_execution(QueryDesc *query)
 	ExecutorEnd_hook_type end = previous_end ? previous_end :
 	standard_ExecutorEnd;
 
-	if (tsa_nframes == 0)
+	if (tsa_now.nframes == 0)
 		end(query);
 	else
 		end_measured(query, end);
-	if (tsa_wait_nesting == 0)
+	if (tsa_now.nesting == 0)
 		tsa_local_statement_ended();
 }
 
@@ -382,12 +383,12 @@ end_measured_transaction(XactEvent event)
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;
-	if (tsa_nframes > 0)
+	if (tsa_now.nframes > 0)
 		tsa_frames_drop();
 	if (!tsa_is_session())
 		tsa_wait_end_transaction();
-	if (tsa_wait_nesting == 0)
-		tsa_spans = 0;			/* one that failed when it was entered */
+	if (tsa_now.nesting == 0)
+		tsa_now.spans = 0;			/* one that failed when it was entered */
 	tsa_local_statement_ended();	/* also inside of a procedure */
 }
 
@@ -399,7 +400,7 @@ static void
 end_transaction(XactEvent event, void *arg)
 {
 	(void) arg;
-	if (unlikely(tsa_spans > 0 || tsa_nframes > 0 || tsa_local_is_due ||
+	if (unlikely(tsa_now.spans > 0 || tsa_now.nframes > 0 || tsa_now.is_due ||
 				 !tsa_is_session() || event == XACT_EVENT_PRE_PREPARE))
 		end_measured_transaction(event);
 }
@@ -408,13 +409,13 @@ end_transaction(XactEvent event, void *arg)
 static void
 charge_last(void)
 {
-	TsaFrame   *frame = tsa_current_frame;
+	TsaFrame   *frame = tsa_now.frame;
 
 	tsa_wait_aborting = true;
 	if (frame != NULL && tsa_read_progress() != frame->progress)
 		tsa_frame_charge_now(frame, true);
 	tsa_frames_drop();
-	tsa_current_frame = NULL;
+	tsa_now.frame = NULL;
 }
 
 /*

@@ -68,9 +68,6 @@ static TsaLedger ledger;
 static TimestampTz handed_in_at = 0;
 static void (*before_exit) (void) = NULL;
 
-bool		tsa_local_is_set_up = false;
-bool		tsa_local_is_due = false;
-uint64		tsa_local_seen = 0;
 uint64		tsa_local_measured = 0;
 
 /*
@@ -81,20 +78,20 @@ tsa_local_hand_in(void)
 {
 	TimestampTz now;
 
-	if (!tsa_local_is_set_up ||
-		(tsa_local_seen == 0 && ledger.relations.nentries == 0 &&
+	if (!tsa_now.is_set_up ||
+		(tsa_now.seen == 0 && ledger.relations.nentries == 0 &&
 		 ledger.statements.nentries == 0 && ledger.shares.nentries == 0))
 		return true;
 	now = GetCurrentTimestamp();
 	if (LWLockHeldByMe(tsa_wait_shared->lock) ||
 		!LWLockConditionalAcquire(tsa_wait_shared->lock, LW_EXCLUSIVE))
 		return false;
-	ledger.seen = tsa_local_seen;
+	ledger.seen = tsa_now.seen;
 	ledger.measured = tsa_local_measured;
 	tsa_ledger_merge(&tsa_wait_shared->ledger, &ledger, now);
 	LWLockRelease(tsa_wait_shared->lock);
-	tsa_local_seen = tsa_local_measured = 0;
-	tsa_local_is_due = false;
+	tsa_now.seen = tsa_local_measured = 0;
+	tsa_now.is_due = false;
 	handed_in_at = now;
 	return true;
 }
@@ -124,7 +121,7 @@ hand_in_last(int code, Datum arg)
 	if (before_exit != NULL)
 		before_exit();
 	(void) tsa_local_hand_in_soon();
-	tsa_local_is_set_up = false;	/* nothing more is added */
+	tsa_now.is_set_up = false;	/* nothing more is added */
 }
 
 /*
@@ -144,14 +141,14 @@ tsa_local_set_up(void)
 {
 	static bool was_set_up = false;
 
-	if (!tsa_track_waits || was_set_up || tsa_wait_shared == NULL ||
+	if (!tsa_now.track_waits || was_set_up || tsa_wait_shared == NULL ||
 		MyProc == NULL || !OidIsValid(MyDatabaseId) ||
 		!IsNormalProcessingMode())
 		return false;
 	was_set_up = true;
 	tsa_ledger_init(&ledger, &memory, size, false, 0);
 	before_shmem_exit(hand_in_last, (Datum) 0);
-	tsa_local_is_set_up = true;
+	tsa_now.is_set_up = true;
 	return true;
 }
 
@@ -160,7 +157,7 @@ static void
 prepare_table(const TsaFixedTable *table, const TsaWaitFigures *figures)
 {
 	if (figures->reads > 0 || figures->waited_ns > 0)
-		tsa_local_is_due = true;
+		tsa_now.is_due = true;
 	if (table->nentries + 1 >= table->max_entries / 4 * 3)
 		(void) tsa_local_hand_in();
 }
@@ -174,7 +171,7 @@ tsa_local_add_relation(Oid relid, TsaWaitClass class, TsaWaitAccess access,
 {
 	TsaRelationKey key = {MyDatabaseId, relid, class, access};
 
-	if (!tsa_local_is_set_up)
+	if (!tsa_now.is_set_up)
 		return;
 	prepare_table(&ledger.relations, figures);
 	tsa_ledger_add_relation(&ledger, &key, figures, histogram, 0);
@@ -187,7 +184,7 @@ void
 tsa_local_add_statement(const TsaStatementKey *key,
 						const TsaWaitFigures *figures, uint64 total_ns)
 {
-	if (!tsa_local_is_set_up)
+	if (!tsa_now.is_set_up)
 		return;
 	prepare_table(&ledger.statements, figures);
 	tsa_ledger_add_statement(&ledger, key, figures, total_ns, 0);
@@ -202,7 +199,7 @@ tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 {
 	TsaShareKey share = {*key, relid, access};
 
-	if (!tsa_local_is_set_up)
+	if (!tsa_now.is_set_up)
 		return;
 	prepare_table(&ledger.shares, figures);
 	tsa_ledger_add_share(&ledger, &share, figures, 0);
@@ -217,7 +214,7 @@ tsa_local_statement_measured(uint64 elapsed_ns)
 {
 	if (GetCurrentStatementStartTimestamp() + (int64) (elapsed_ns / 1000) -
 		handed_in_at >= HAND_IN_EVERY)
-		tsa_local_is_due = true;
+		tsa_now.is_due = true;
 }
 
 /*
@@ -227,7 +224,7 @@ tsa_local_statement_measured(uint64 elapsed_ns)
 void
 tsa_local_run_ended(void)
 {
-	if (tsa_local_is_due &&
+	if (tsa_now.is_due &&
 		GetCurrentStatementStartTimestamp() - handed_in_at >= HAND_IN_EVERY)
 		(void) tsa_local_hand_in();
 }

@@ -13,14 +13,10 @@
 #include "postgres.h"
 
 #include "wait/ledger.h"
-#include "wait/parameters.h"
+#include "wait/now.h"
 
-/* executions since the last figures were handed in */
-extern uint64 tsa_local_seen;
+/* executions of those in tsa_now.seen */
 extern uint64 tsa_local_measured;
-
-extern bool tsa_local_is_set_up;
-extern bool tsa_local_is_due;	/* to be handed in when a statement ends */
 
 extern bool tsa_local_set_up(void);
 extern void tsa_local_add_relation(Oid relid, TsaWaitClass class,
@@ -45,7 +41,7 @@ extern void tsa_local_at_exit(void (*before) (void));
 static inline bool
 tsa_wait_ready(void)
 {
-	return likely(tsa_local_is_set_up) ? tsa_track_waits : tsa_local_set_up();
+	return likely(tsa_now.is_set_up) ? tsa_now.track_waits : tsa_local_set_up();
 }
 
 /*
@@ -54,7 +50,7 @@ tsa_wait_ready(void)
 static inline void
 tsa_local_statement_ended(void)
 {
-	if (unlikely(tsa_local_is_due))
+	if (unlikely(tsa_now.is_due))
 		(void) tsa_local_hand_in();
 }
 

@@ -150,9 +150,9 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 static TsaFrame *
 frame_of(const PlanState *state)
 {
-	if (likely(tsa_current_frame != NULL &&
-			   tsa_current_frame->estate == state->state))
-		return tsa_current_frame;
+	if (likely(tsa_now.frame != NULL &&
+			   tsa_now.frame->estate == state->state))
+		return tsa_now.frame;
 	return tsa_frame_find(state->state);
 }
 
@@ -169,7 +169,7 @@ execute_node(PlanState *state)
 	if (unlikely(frame == NULL))
 		elog(ERROR, "execution of node %d is not known", number);
 	execute = TSA_NODE(frame, number)->execute;
-	if (unlikely(frame != tsa_current_frame))
+	if (unlikely(frame != tsa_now.frame))
 		return execute(state);
 	tsa_frame_charge(frame);
 	if (unlikely(!TSA_NODE(frame, number)->started))
@@ -197,7 +197,7 @@ execute_first(PlanState *state)
 		state->ExecProcNodeReal = execute;
 	if (state->ExecProcNode == execute_first)
 		state->ExecProcNode = execute;
-	if (frame == tsa_current_frame)
+	if (frame == tsa_now.frame)
 	{
 		tsa_frame_charge(frame);
 		if (!TSA_NODE(frame, number)->started)

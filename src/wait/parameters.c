@@ -12,11 +12,10 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
+#include "wait/now.h"
 #include "wait/parameters.h"
 
 /* configuration parameters */
-bool		tsa_track_waits = true;
-int			tsa_track_waits_sample = 10;
 int			tsa_max_statements = 2000;
 
 /*
@@ -29,12 +28,12 @@ tsa_define_wait_parameters(void)
 	DefineCustomBoolVariable("tablespace_advisor.track_waits",
 							 "Measures how long statements wait for reads of which relation.",
 							 "Has an effect only if the library is preloaded.",
-							 &tsa_track_waits, true,
+							 &tsa_now.track_waits, true,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tablespace_advisor.track_waits_sample",
 							"Measures one of so many executions; all of expensive plans.",
 							"Executions are drawn at random, nested and top-level ones independently.",
-							&tsa_track_waits_sample, 10, 1, 10000,
+							&tsa_now.track_waits_sample, 10, 1, 10000,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	if (!process_shared_preload_libraries_in_progress)
 		return;

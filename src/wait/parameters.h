@@ -12,8 +12,6 @@
 
 #include "postgres.h"
 
-extern bool tsa_track_waits;
-extern int	tsa_track_waits_sample;
 extern int	tsa_max_statements;
 
 extern void tsa_define_wait_parameters(void);

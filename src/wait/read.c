@@ -240,8 +240,8 @@ describe_ledger(Row *row)
 
 	LWLockAcquire(tsa_wait_shared->lock, LW_SHARED);
 	add(row, TimestampTzGetDatum(ledger->since));
-	add(row, BoolGetDatum(tsa_track_waits));
-	add(row, Int32GetDatum(tsa_track_waits_sample));
+	add(row, BoolGetDatum(tsa_now.track_waits));
+	add(row, Int32GetDatum(tsa_now.track_waits_sample));
 	add(row, Float8GetDatum((double) ledger->seen));
 	add(row, Float8GetDatum((double) ledger->measured));
 	add(row, Int32GetDatum((int32) ledger->relations.nentries));

@@ -112,7 +112,7 @@ add_frame(TsaFrame *frame, bool completed)
 static void
 end_frame(TsaFrame *frame, bool completed)
 {
-	TsaFrame   *outer = tsa_current_frame;
+	TsaFrame   *outer = tsa_now.frame;
 
 	tsa_learn_waits(frame->slow_key, frame->total.reads,
 					frame->total.waited_ns);
@@ -186,8 +186,8 @@ tsa_frames_drop(void)
 
 	while ((frame = tsa_frame_any()) != NULL)
 	{
-		if (tsa_current_frame == frame)
-			tsa_current_frame = NULL;
+		if (tsa_now.frame == frame)
+			tsa_now.frame = NULL;
 		end_frame(frame, false);
 	}
 }

@@ -24,6 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "wait/now.h"
 #include "wait/slow.h"
 
 #define ENTRIES_LOG2 9
@@ -40,8 +41,6 @@ typedef struct Entry
 } Entry;
 
 static Entry entries[1 << ENTRIES_LOG2];
-
-int			tsa_slow_statements = 0;
 
 /* The one entry that the statement shares with others of the same hash. */
 static Entry *
@@ -78,14 +77,14 @@ tsa_learn_waits(uint64_t key, uint64_t reads, uint64_t waited_ns)
 		if (entry->mean_ns < LIMIT_NS)
 		{
 			entry->key = 0;
-			tsa_slow_statements--;
+			tsa_now.slow_statements--;
 		}
 	}
 	else if (ns >= LIMIT_NS)
 	{
 		if (entry->key == 0 || entry->mean_ns <= ns)
 		{
-			tsa_slow_statements += entry->key == 0;
+			tsa_now.slow_statements += entry->key == 0;
 			entry->key = key;
 			entry->mean_ns = ns;
 		}

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern int	tsa_slow_statements;	/* known */
-
 extern bool tsa_is_slow(uint64_t key);
 extern void tsa_learn_waits(uint64_t key, uint64_t reads, uint64_t waited_ns);
 

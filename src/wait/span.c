@@ -25,8 +25,6 @@
 #include "wait/timing.h"
 
 TsaWaitCounters tsa_accounted;
-int			tsa_spans = 0;
-int			tsa_wait_nesting = 0;
 
 /*
  * Enters code that reads: an execution that has a frame, or anything else.
@@ -35,8 +33,8 @@ void
 tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 {
 	span->frame = frame;
-	span->outer = tsa_current_frame;
-	span->around = tsa_spans;
+	span->outer = tsa_now.frame;
+	span->around = tsa_now.spans;
 	span->with_timing = with_timing;
 	if (span->outer != NULL)
 	{
@@ -45,8 +43,8 @@ tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 	}
 	span->start = tsa_wait_counters();
 	span->accounted = tsa_accounted;
-	tsa_current_frame = frame;
-	tsa_spans++;
+	tsa_now.frame = frame;
+	tsa_now.spans++;
 	if (frame != NULL)
 	{
 		tsa_frame_skip(frame);
@@ -95,9 +93,9 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 	if (span->with_timing)
 		tsa_end_timing(span->was_timing);
 	/* after an abort of its transaction the frame is no more */
-	is_alive = span->frame != NULL && tsa_current_frame == span->frame;
-	tsa_current_frame = span->outer;
-	tsa_spans = span->around;
+	is_alive = span->frame != NULL && tsa_now.frame == span->frame;
+	tsa_now.frame = span->outer;
+	tsa_now.spans = span->around;
 	if (is_alive)
 		leave_frame(span, &now, aborting);	/* which may fail */
 	if (span->outer != NULL)

@@ -31,12 +31,6 @@ typedef struct TsaWaitSpan
 /* reads of spans that have been left, so that none counts them again */
 extern TsaWaitCounters tsa_accounted;
 
-/* spans that have been entered */
-extern int	tsa_spans;
-
-/* how deep statements are nested; 0: top level */
-extern int	tsa_wait_nesting;
-
 extern void tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame,
 						   bool with_timing);
 extern TsaWaitCounters tsa_span_leave(TsaWaitSpan *span, bool aborting);
@@ -48,7 +42,7 @@ extern TsaWaitCounters tsa_span_leave(TsaWaitSpan *span, bool aborting);
 static inline bool
 tsa_span_is_needed(const TsaFrame *frame)
 {
-	return frame != NULL || tsa_spans > 0 || !tsa_is_session();
+	return frame != NULL || tsa_now.spans > 0 || !tsa_is_session();
 }
 
 #endif							/* TSA_WAIT_SPAN_H */

@@ -130,7 +130,7 @@ describe(const PlannedStmt *pstmt, Command *command)
 	command->key.queryid = (uint64) pstmt->queryId;
 	command->key.dbid = MyDatabaseId;
 	command->key.userid = GetUserId();
-	command->key.toplevel = tsa_wait_nesting == 0;
+	command->key.toplevel = tsa_now.nesting == 0;
 	command->key.class = command->class;
 	/* pg_stat_statements takes the number away if it is called first */
 	if (command->key.queryid == 0 && command->key.toplevel)
@@ -246,7 +246,7 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 	found_by_locks = command->by_locks ? command : NULL;
 	if (command->class != TSA_WAIT_APPLICATION)
 		tsa_command_class = command->class;
-	tsa_wait_nesting++;
+	tsa_now.nesting++;
 	PG_TRY();
 	{
 		(previous_utility ? previous_utility : standard_ProcessUtility)
@@ -255,7 +255,7 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 	}
 	PG_CATCH();
 	{
-		tsa_wait_nesting--;
+		tsa_now.nesting--;
 		tsa_command_class = outer_class;
 		found_by_locks = outer;
 		own = tsa_span_leave(&span, true);
@@ -269,7 +269,7 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	tsa_wait_nesting--;
+	tsa_now.nesting--;
 	tsa_command_class = outer_class;
 	found_by_locks = outer;
 	own = tsa_span_leave(&span, false);
@@ -288,7 +288,7 @@ pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 	int			nested = !IsA(pstmt->utilityStmt, ExecuteStmt) &&
 	!IsA(pstmt->utilityStmt, PrepareStmt);
 
-	tsa_wait_nesting += nested;
+	tsa_now.nesting += nested;
 	PG_TRY();
 	{
 		(previous_utility ? previous_utility : standard_ProcessUtility)
@@ -297,7 +297,7 @@ pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 	}
 	PG_FINALLY();
 	{
-		tsa_wait_nesting -= nested;
+		tsa_now.nesting -= nested;
 	}
 	PG_END_TRY();
 }
@@ -320,7 +320,7 @@ process_command(PlannedStmt *pstmt, const char *text, bool read_only,
 	else
 		pass_command(pstmt, text, read_only, context, params, environment,
 					 dest, completion);
-	if (tsa_wait_nesting == 0)
+	if (tsa_now.nesting == 0)
 		tsa_local_statement_ended();
 }
 
@@ -365,7 +365,7 @@ plan(TSA_PLANNER_PARAMETERS)
 
 	if (is_measured)
 		tsa_span_enter(&span, NULL, true);
-	tsa_wait_nesting++;
+	tsa_now.nesting++;
 	PG_TRY();
 	{
 		result = (previous_planner ? previous_planner : standard_planner)
@@ -373,13 +373,13 @@ plan(TSA_PLANNER_PARAMETERS)
 	}
 	PG_CATCH();
 	{
-		tsa_wait_nesting--;
+		tsa_now.nesting--;
 		if (is_measured)
 			(void) tsa_span_leave(&span, true);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	tsa_wait_nesting--;
+	tsa_now.nesting--;
 	if (is_measured)
 	{
 		TsaWaitCounters own = tsa_span_leave(&span, false);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "wait/draw.h"
+#include "wait/now.c"
 #include "wait/slow.c"
 
 #include "tap.h"
@@ -149,7 +150,7 @@ main(void)
 	   "a weight that depends on the execution itself is seen (%.4f)", mean);
 
 	memset(entries, 0, sizeof(entries));
-	tsa_slow_statements = 0;
+	tsa_now.slow_statements = 0;
 	tsa_learn_waits(0, 0, 10 * MS);
 	ok(!tsa_is_slow(0), "no statement is not slow");
 	tsa_learn_waits(5, 1000, 5 * MS);
@@ -170,10 +171,10 @@ main(void)
 	for (uint64_t key = 200000; key <= 300000; key++)
 		tsa_learn_waits(key, 0, 0);
 	ok(tsa_is_slow(100000), "fast statements displace none");
-	is_int(tsa_slow_statements, count_entries(), "slow statements are counted");
+	is_int(tsa_now.slow_statements, count_entries(), "slow statements are counted");
 	for (uint64_t key = 1; key <= 100000; key++)
 		for (int i = 0; i < 100 && tsa_is_slow(key); i++)
 			tsa_learn_waits(key, 0, 0);
-	is_int(tsa_slow_statements, 0, "until all have become fast");
+	is_int(tsa_now.slow_statements, 0, "until all have become fast");
 	return done_testing();
 }

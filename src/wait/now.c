@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * now.c
+ *	  What the hooks ask in every execution.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "wait/now.h"
+
+TsaNow		tsa_now = {
+	.track_waits = true,
+	.track_waits_sample = 10
+};
