@@ -77,6 +77,25 @@ sub move_to_point
 	return ($job, $from, $to);
 }
 
+# Ends a move or its worker in that way, or lets it be.
+sub end_worker
+{
+	my ($how, $job) = @_;
+
+	if ($how eq 'terminated')
+	{
+		my $pid = worker_pid($node, $job);
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
+	}
+	elsif ($how eq 'cancelled') { $node->safe_psql('postgres', "SELECT cancel_move($job)") }
+	elsif ($how eq 'crashed')
+	{
+		flush_log();
+		crash($node);
+	}
+	return;
+}
+
 # Many.  The lock table has room for fewer locks than there are of them.
 my $leaves = 1500;
 $node->safe_psql('postgres', 'CREATE TABLE p (a int, b int, c int)
@@ -136,42 +155,19 @@ my ($from, $to);
 for my $how ('terminated', 'cancelled', 'crashed')
 {
 	($job, $from, $to) = move_to_point('small window');
-	if ($how eq 'terminated')
-	{
-		my $pid = worker_pid($node, $job);
-		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
-	}
-	elsif ($how eq 'cancelled')
-	{
-		$node->safe_psql('postgres', "SELECT cancel_move($job)");
-		is(wait_for_job($node, $job), 'cancelled', "$how in the window");
-	}
-	else
-	{
-		flush_log();
-		crash($node);
-	}
+	end_worker($how, $job);
+	is(wait_for_job($node, $job), 'cancelled', "$how in the window") if $how eq 'cancelled';
 	# as the server's own DDL, a crash may leave a file without a name
 	judge("$how in the window", $job, 'small_a', $from, $to,
 		$how eq 'cancelled' ? 'cancelled' : 'failed',
 		$how eq 'crashed' ? 1 : 0);
 
 	($job, $from, $to) = move_to_point('small switched');
-	if ($how eq 'terminated')
+	end_worker($how, $job);
+	if ($how eq 'cancelled')
 	{
-		my $pid = worker_pid($node, $job);
-		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
-	}
-	elsif ($how eq 'cancelled')
-	{
-		$node->safe_psql('postgres', "SELECT cancel_move($job)");
 		release($node);
 		wait_for_job($node, $job);
-	}
-	else
-	{
-		flush_log();
-		crash($node);
 	}
 	judge("$how after the switch", $job, 'small_a', $from, $to, 'done',
 		$how eq 'crashed' ? 1 : 0);
@@ -191,16 +187,7 @@ for my $how ('released', 'terminated', 'crashed')
 	my $second = $first + 1;
 	is(job_field($node, $first, 'state'), 'done', "$how: the first is done");
 	is(files_left(), $before + 2, "$how: the old file of the first and a new one are there");
-	if ($how eq 'terminated')
-	{
-		my $pid = worker_pid($node, $second);
-		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
-	}
-	elsif ($how eq 'crashed')
-	{
-		flush_log();
-		crash($node);
-	}
+	end_worker($how, $second);
 	release($node);
 	if ($how eq 'released')
 	{

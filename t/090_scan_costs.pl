@@ -79,6 +79,8 @@ $node->safe_psql('postgres', q{
 		step int;
 		bins int;
 		cond text;
+		enabled text[];
+		target text;
 	BEGIN
 		EXECUTE format('SET random_page_cost = %s', r);
 		EXECUTE format('SET seq_page_cost = %s', s);
@@ -91,40 +93,18 @@ $node->safe_psql('postgres', q{
 					f.height, f.correlation, step::float8 / bins, r, s,
 					CASE WHEN f.col IN ('k', 'j') THEN ri ELSE r END);
 				cell := format('%s.%s %s r=%s s=%s', f.tab, f.col, step, r, s);
-				PERFORM set_config('enable_seqscan', 'on', false),
-					set_config('enable_indexscan', 'off', false),
-					set_config('enable_indexonlyscan', 'off', false),
-					set_config('enable_bitmapscan', 'off', false);
-				node := 'Seq Scan';
-				ours := c.seq_scan;
-				server := explain_cost(format('SELECT * FROM %I WHERE %s',
-					f.tab, cond), node);
-				RETURN NEXT;
-				PERFORM set_config('enable_seqscan', 'off', false),
-					set_config('enable_indexscan', 'on', false);
-				node := 'Index Scan';
-				ours := c.index_scan;
-				server := explain_cost(format('SELECT * FROM %I WHERE %s',
-					f.tab, cond), node);
-				RETURN NEXT;
-				PERFORM set_config('enable_indexonlyscan', 'on', false);
-				node := 'Index Only Scan';
-				ours := c.index_only_scan;
-				server := explain_cost(format('SELECT %I FROM %I WHERE %s',
-					f.col, f.tab, cond), node);
-				RETURN NEXT;
-				PERFORM set_config('enable_bitmapscan', 'on', false),
-					set_config('enable_indexscan', 'off', false);
-				node := 'Bitmap Heap Scan';
-				ours := c.bitmap_heap_scan;
-				server := explain_cost(format('SELECT * FROM %I WHERE %s',
-					f.tab, cond), node);
-				RETURN NEXT;
-				node := 'Bitmap Index Scan';
-				ours := c.bitmap_index_scan;
-				server := explain_cost(format('SELECT * FROM %I WHERE %s',
-					f.tab, cond), node);
-				RETURN NEXT;
+				FOR node, enabled, target, ours IN SELECT * FROM (VALUES
+					('Seq Scan', '{seqscan}'::text[], '*', c.seq_scan),
+					('Index Scan', '{indexscan}', '*', c.index_scan),
+					('Index Only Scan', '{indexscan,indexonlyscan}', quote_ident(f.col), c.index_only_scan),
+					('Bitmap Heap Scan', '{bitmapscan}', '*', c.bitmap_heap_scan),
+					('Bitmap Index Scan', '{bitmapscan}', '*', c.bitmap_index_scan)) v
+				LOOP
+					PERFORM set_config('enable_' || e, (e = ANY (enabled))::text, false)
+					FROM unnest('{seqscan,indexscan,indexonlyscan,bitmapscan}'::text[]) e;
+					server := explain_cost(format('SELECT %s FROM %I WHERE %s', target, f.tab, cond), node);
+					RETURN NEXT;
+				END LOOP;
 			END LOOP;
 		END LOOP;
 	END $$;

@@ -266,6 +266,16 @@ sub check_ignored_map
 	return;
 }
 
+# The file of a copy under way.
+sub file_of_copy
+{
+	my ($node, $job) = @_;
+	my $number = $node->safe_psql('postgres',
+		"SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job");
+
+	return glob $node->data_dir . "/pg_tblspc/*/*/*/$number";
+}
+
 # Files that something other than the server cuts while it runs.  Earlier tests damaged
 # files of a server that was down, whose buffers are empty then.
 sub check_cut_files
@@ -295,13 +305,8 @@ sub check_cut_files
 		$node->safe_psql('postgres', q{
 			CREATE TABLE cut (a int PRIMARY KEY, b text) TABLESPACE slow;
 			INSERT INTO cut SELECT g, repeat('x', 200) FROM generate_series(1, 3000) g});
-		stop_at($node, 'copied');
-		my ($job) = $node->safe_psql('postgres',
-			q{CALL move_table_concurrently('cut', 'fast', wait => false)}) =~ /(\d+)/;
-		wait_for_stop($node, 'copied');
-		my $number = $node->safe_psql('postgres',
-			"SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job");
-		my ($file) = glob $node->data_dir . "/pg_tblspc/*/*/*/$number";
+		my $job = start_stopped_table_move($node, 'copied', 'cut', 'fast');
+		my ($file) = file_of_copy($node, $job);
 		truncate $file, 40 * BLOCK or die "copy: $!";
 		$node->safe_psql('postgres', qq{
 			INSERT INTO cut SELECT g, repeat('y', 200) FROM generate_series(3001, 3000 + $rows) g});
@@ -326,13 +331,8 @@ sub check_removed_copy
 	$node->safe_psql('postgres', q{
 		CREATE TABLE removed (a int PRIMARY KEY, b text) TABLESPACE slow;
 		INSERT INTO removed SELECT g, repeat('x', 200) FROM generate_series(1, 3000) g});
-	stop_at($node, 'window');
-	my ($job) = $node->safe_psql('postgres',
-		q{CALL move_table_concurrently('removed', 'fast', wait => false)}) =~ /(\d+)/;
-	wait_for_stop($node, 'window');
-	my $number = $node->safe_psql('postgres',
-		"SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job");
-	unlink glob $node->data_dir . "/pg_tblspc/*/*/*/$number" or die "copy: $!";
+	my $job = start_stopped_table_move($node, 'window', 'removed', 'fast');
+	unlink file_of_copy($node, $job) or die "copy: $!";
 	stop_at($node, '');
 	is(wait_for_job($node, $job), 'failed', 'removed copy: the move fails');
 	like($node->safe_psql('postgres', "SELECT sqlstate, error FROM tablespace_moves WHERE job_id = $job"),
