@@ -224,4 +224,3 @@ stop_load()
 }
 
 checkpoint_often() { while :; do sql -c CHECKPOINT; sleep 3; done; }
-busy_loop() { while :; do :; done; }
