@@ -262,7 +262,7 @@ install_private_server()
 
 install_extension()
 {
-	run in_src make -s with_llvm=no install >"$work/build.log" 2>&1 ||
+	run in_src make -s -j "$(nproc)" with_llvm=no all install >"$work/build.log" 2>&1 ||
 		{ tail -n 30 "$work/build.log"; die "the build failed"; }
 }
 
