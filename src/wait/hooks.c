@@ -388,7 +388,7 @@ end_measured_transaction(XactEvent event)
 	if (!tsa_is_session())
 		tsa_wait_end_transaction();
 	if (tsa_now.nesting == 0)
-		tsa_now.spans = 0;			/* one that failed when it was entered */
+		tsa_now.spans = 0;		/* one that failed when it was entered */
 	tsa_local_statement_ended();	/* also inside of a procedure */
 }
 

@@ -31,8 +31,8 @@ typedef struct TsaNow
 	/* configuration parameters */
 	bool		track_waits;
 	int			track_waits_sample;
-} __attribute__((aligned(64))) TsaNow;
+} TsaNow;
 
-extern TsaNow tsa_now;
+extern TsaNow tsa_now __attribute__((aligned(64)));
 
 #endif							/* TSA_WAIT_NOW_H */
