@@ -273,12 +273,13 @@ SET search_path = pg_catalog, pg_temp AS $$
 			'may_create', true, 'volatile', false, 'available_bytes', 1000000000,
 			'shares_device_with', '[]'::jsonb)) f
 $$;
-CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
-	max_bytes bigint DEFAULT 67108864,
-	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint, OUT system_cache_blocks bigint,
-	OUT system_only_blocks bigint)
-RETURNS SETOF record LANGUAGE sql AS
-	'SELECT r, 100::bigint, 50::bigint, 40::bigint, 10::bigint FROM unnest(relations) r';
+ALTER FUNCTION tablespace_advisor.relation_facts RENAME TO facts_with_caches;
+CREATE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[],
+	shaped_bytes bigint DEFAULT 0)
+RETURNS tablespace_advisor.relation_fact[] LANGUAGE sql AS $$
+	SELECT array_agg(jsonb_populate_record(f, '{"system_cached": 0.2}'))
+	FROM unnest(tablespace_advisor.facts_with_caches(rates, tables, shaped_bytes)) f
+$$;
 SELECT rank, action, relation, from_tablespace, to_tablespace, reason,
 	round((saved_ms_per_s / (reads_per_s * 0.8 * (4000 - 100) / 1000))::numeric, 1) AS saving_is_right,
 	round((read_ms_per_s / (reads_per_s * 0.8 * 4000 / 1000))::numeric, 1) AS reading_is_right, statement

@@ -56,10 +56,14 @@ FROM m_advice(true) a;
 SELECT (a.advice).relation, (a.advice).action, (a.advice).read_ms_per_s AS read_ms, (a.advice).measured,
 	round((a.evidence #>> '{from,device_share}')::numeric, 4) AS device_share, (a.advice).reason
 FROM m_advice(false) a;
-SELECT round(tablespace_advisor.counted_scan_reads('m_report'::regclass, scans, NULL, 500, hits, bytes)::numeric) AS scan_reads, what
+SELECT round(m.scan_reads_per_s::numeric) AS scan_reads, v.what
 FROM (VALUES (1, 0, 2097152, 'a scan of 256 blocks a second'), (9, 0, 2097152, 'no more than all reads'),
 	(1, 500, 2097152, 'in shared buffers as much as other blocks'), (1, 500, 2000000000000, 'a large table'),
-	(0, 500, 2097152, 'no scan')) v (scans, hits, bytes, what);
+	(0, 500, 2097152, 'no scan')) v (scans, hits, bytes, what),
+	tablespace_advisor.members_of(ARRAY['m_report'::regclass]::oid[], ARRAY[jsonb_populate_record(
+		NULL::tablespace_advisor.relation_rate, jsonb_build_object('relation', 'm_report'::regclass::oid,
+			'heap', 'm_report'::regclass::oid, 'kind', 'heap', 'size_bytes', v.bytes, 'reads_per_s', 500,
+			'hits_per_s', v.hits, 'scans_per_s', v.scans))]) m;
 
 \echo -- the mean time of its own reads, as in its reason, where others there take less
 /* earlier tests explained nothing that waits were measured of */
@@ -121,26 +125,27 @@ SELECT count(*) FROM advise_placement(target => 'm_facts', count_exports => true
 DROP FUNCTION m_waits();
 
 \echo -- an index scan waits for index and table: what the cache has of each divides that, scans and other means stay
-SELECT f.relation, round(f.waiting_sessions::numeric, 3) AS waiting
-FROM unnest(tablespace_advisor.with_divided_waits(array(SELECT jsonb_populate_record(r, v) FROM m_relations(true) r
-	CROSS JOIN LATERAL (SELECT CASE r.relation::text
-		WHEN 'm_facts' THEN '{"reads_per_s": 60, "waiting_sessions": 1.0, "scan_reads_per_s": 10, "scan_sessions": 0.2, "system_cached": 0.2}'
-		WHEN 'm_facts_ck' THEN '{"reads_per_s": 50, "waiting_sessions": 0.7, "system_cached": 0.8}'
-		WHEN 'm_cached' THEN jsonb_build_object('table_relation', 'm_facts', 'kind', 'index')
-		ELSE '{}' END::jsonb AS v) c))) f ORDER BY f.relation::text;
+SELECT (j.advice).relation, (j.advice).waiting_sessions AS waiting
+FROM tablespace_advisor.judge_placement(array(SELECT jsonb_populate_record(r, v) FROM m_relations(true) r
+		CROSS JOIN LATERAL (SELECT CASE r.relation::text
+			WHEN 'm_facts' THEN '{"reads_per_s": 60, "waiting_sessions": 1.0, "scan_reads_per_s": 10, "scan_sessions": 0.2, "system_cached": 0.2}'
+			WHEN 'm_facts_ck' THEN '{"reads_per_s": 50, "waiting_sessions": 0.7, "system_cached": 0.8}'
+			WHEN 'm_cached' THEN jsonb_build_object('table_relation', 'm_facts', 'kind', 'index')
+			ELSE '{}' END::jsonb AS v) c),
+	'{m_facts,m_facts_ck,m_report,m_cached}', array(SELECT p FROM m_places() p), NULL, NULL, NULL) j;
 
 \echo -- of a table and its TOAST table what is read by key; what is scanned where nothing else is read
 SELECT m.cached, v.what
 FROM (VALUES (100, 'scanned, and TOAST by key'), (NULL, 'both by key'), (0, 'by counters')) v (scans, what),
-	tablespace_advisor.member_rates(array(SELECT jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
-		'relation', 'm_facts'::regclass::oid::int + n, 'heap', 'm_facts'::regclass::oid, 'kind', k, 'reads_per_s', 100,
-		'system_cached', n, 'measured', v.what <> 'by counters', 'scan_reads_per_s', CASE k WHEN 'heap' THEN v.scans END))
-		FROM unnest('{toast,heap}'::text[]) WITH ORDINALITY t (k, o), generate_series(0, 1) n WHERE o = n + 1),
-	ARRAY['m_facts'::regclass]::oid[], '{}', '{}') m;
+	tablespace_advisor.members_of(ARRAY['m_facts'::regclass]::oid[], array(SELECT jsonb_populate_record(
+		NULL::tablespace_advisor.relation_rate, jsonb_build_object('relation', o, 'heap', 'm_facts'::regclass::oid,
+			'kind', k, 'reads_per_s', 100, 'system_cached', o - 1, 'measured', v.what <> 'by counters',
+			'scan_reads_per_s', CASE k WHEN 'heap' THEN v.scans END))
+		FROM unnest('{toast,heap}'::text[]) WITH ORDINALITY t (k, o))) m WHERE m.kind = 'heap';
 SELECT round(m.cached::numeric, 2) AS cached
-FROM tablespace_advisor.member_rates(ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
-	'relation', 'm_facts'::regclass::oid, 'heap', 'm_facts'::regclass::oid, 'kind', 'heap', 'reads_per_s', 100,
-	'system_cached', 0.9, 'measured', true, 'scan_reads_per_s', 100))], ARRAY['m_facts'::regclass]::oid[], '{}', '{}') m;
+FROM tablespace_advisor.members_of(ARRAY['m_facts'::regclass]::oid[], ARRAY[jsonb_populate_record(
+	NULL::tablespace_advisor.relation_rate, jsonb_build_object('relation', 1, 'heap', 'm_facts'::regclass::oid, 'kind', 'heap',
+	'reads_per_s', 100, 'system_cached', 0.9, 'measured', true, 'scan_reads_per_s', 100))]) m WHERE m.kind = 'heap';
 
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;

@@ -25,6 +25,11 @@ DROP SEQUENCE resident_sequence;
 SELECT * FROM tablespace_advisor.relations_residency('{}');
 SELECT * FROM tablespace_advisor.relation_residency(0);
 
+-- a block in shared buffers is not read past them; where the system does not tell, the share is not known
+SELECT tablespace_advisor.cached_share(10, 5, 2) AS some, tablespace_advisor.cached_share(10, 5, 6) AS more,
+	tablespace_advisor.cached_share(5, 5, NULL) AS shared, tablespace_advisor.cached_share(10, 5, NULL) AS unknown,
+	tablespace_advisor.cached_share(0, 0, 0) AS empty, tablespace_advisor.cached_share(NULL, NULL, NULL) AS none;
+
 -- sizes: all forks
 VACUUM resident;
 SELECT tablespace_advisor.relation_bytes('resident'::regclass)

@@ -50,12 +50,9 @@ like_heap(const TsaPlacement *p, int relation, const int *heap_of,
 		k->sessions * h.reads <= h.sessions * k->reads * 2;
 }
 
-/*
- * The sessions that wait for each relation, scans included, where that differs;
- * NAN: it does not.
- */
-double *
-tsa_divide_waits(const TsaPlacement *p)
+/* Divides the sessions that wait for each relation; scans keep theirs. */
+void
+tsa_divide_waits(TsaPlacement *p)
 {
 	double	   *sessions = p->alloc(p->n * sizeof(double) + 1);
 	KeyedReads *sums = p->alloc(p->ntables * sizeof(KeyedReads) + 1);
@@ -79,16 +76,15 @@ tsa_divide_waits(const TsaPlacement *p)
 	for (int i = 0; i < p->n; i++)
 	{
 		const TsaRelationFact *a = &p->relations[i];
-		const KeyedReads *sum = &sums[a->table];
 
-		sessions[i] = NAN;
-		if (!like_heap(p, i, heap_of, &k))
-			continue;
-		sessions[i] = tsa_or(a->scan_sessions, 0) + sum->sessions *
-			k.uncached / tsa_not_zero(sum->uncached);
-		if (!(sessions[i] < a->waiting_sessions) &&
-			!(sessions[i] > a->waiting_sessions))
-			sessions[i] = NAN;
+		sessions[i] = a->waiting_sessions;
+		if (like_heap(p, i, heap_of, &k))
+			sessions[i] = tsa_or(a->scan_sessions, 0) +
+				sums[a->table].sessions * k.uncached /
+				tsa_not_zero(sums[a->table].uncached);
 	}
-	return sessions;
+	/* now that no relation is compared with its heap any more */
+	for (int i = 0; i < p->n; i++)
+		p->relations[i].waiting_sessions =
+			tsa_or(sessions[i], p->relations[i].waiting_sessions);
 }

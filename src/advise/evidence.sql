@@ -22,7 +22,8 @@ AS $$
 		'activity', jsonb_build_object('reads_per_s', (d.fact).reads_per_s,
 			'maintenance_reads_per_s', (d.fact).maintenance_reads_per_s,
 			'hits_per_s', (d.fact).hits_per_s, 'writes_per_s', (d.fact).writes_per_s,
-			'measured', nullif((d.fact).measured, false), 'waiting_sessions', (d.fact).waiting_sessions,
+			'measured', nullif((d.fact).measured, false), 'waiting_sessions', CASE WHEN (d.fact).measured
+				THEN (d.estimate).read_ms_per_s / 1000 END,
 			'scan_reads_per_s', (d.fact).scan_reads_per_s, 'scan_sessions', (d.fact).scan_sessions,
 			'hot_fraction', (d.fact).hot_fraction, 'tuples_per_scan', (d.fact).tuples_per_scan,
 			'scans', (d.fact).scans, 'writes', (d.fact).writes, 'counted_days', (d.fact).counted_days),

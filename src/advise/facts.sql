@@ -374,41 +374,20 @@ AS 'MODULE_PATHNAME', 'tsa_index_expression';
 COMMENT ON FUNCTION tablespace_advisor.index_expression(oid) IS
 	'the first column of an index as CREATE INDEX would name it; NULL where that would wait for a lock on the table, or there is no such index';
 
-CREATE FUNCTION tablespace_advisor.members_of(tables oid[])
-RETURNS TABLE (relation oid, table_oid oid, kind text, tablespace oid, filenode oid,
-	toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean)
-LANGUAGE C STRICT STABLE ROWS 10000
-AS 'MODULE_PATHNAME', 'tsa_members_of';
-COMMENT ON FUNCTION tablespace_advisor.members_of(oid[]) IS
-	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression';
-
-CREATE FUNCTION tablespace_advisor.counted_scan_reads(
-	relation oid,
-	scans_per_s float8,
-	tuples_per_s float8,
-	reads_per_s float8,
-	hits_per_s float8,
-	size_bytes bigint)
-RETURNS float8
-LANGUAGE C STABLE
-AS 'MODULE_PATHNAME', 'tsa_counted_scans';
-COMMENT ON FUNCTION tablespace_advisor.counted_scan_reads(oid, float8, float8, float8, float8, bigint) IS
-	'blocks per second of a heap that sequential scans read past shared buffers, from rates of its counters; NULL: none';
-
-CREATE FUNCTION tablespace_advisor.member_rates(
-	rates tablespace_advisor.relation_rate[],
+CREATE FUNCTION tablespace_advisor.members_of(
 	tables oid[],
-	looked_at oid[],
-	cached_shares float8[])
-RETURNS TABLE (member oid, size_bytes bigint, toast_bytes bigint, reads_per_s float8,
+	rates tablespace_advisor.relation_rate[])
+RETURNS TABLE (relation oid, table_oid oid, kind text, tablespace oid, filenode oid,
+	toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean,
+	size_bytes bigint, toast_bytes bigint, heap_bytes bigint, reads_per_s float8,
 	maintenance_reads_per_s float8, hits_per_s float8, writes_per_s float8,
 	hot_fraction float8, tuples_per_scan float8, cached float8, scans bigint,
 	counted_since timestamptz, measured boolean, waiting_sessions float8,
 	scan_reads_per_s float8, scan_sessions float8)
 LANGUAGE C STRICT STABLE ROWS 10000
-AS 'MODULE_PATHNAME', 'tsa_member_rates';
-COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[], oid[], float8[]) IS
-	'rates of observe_database() added up over relations that move together, of these tables; looked_at, cached_shares: relations whose pages in the system''s cache were looked at, for those of which samples do not say; columns as in relation_fact, member: the heap or index';
+AS 'MODULE_PATHNAME', 'tsa_members_of';
+COMMENT ON FUNCTION tablespace_advisor.members_of(oid[], tablespace_advisor.relation_rate[]) IS
+	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression; then rates of observe_database() added up over relations that move together, columns as in relation_fact; heap_bytes: of an index''s table; the share that the system''s cache serves is that of the pages it has now, if the rates have none';
 
 /*
  * Rows that a plain scan of an index fetches, in its order or not, count for the
@@ -430,7 +409,7 @@ COMMENT ON FUNCTION tablespace_advisor.is_read_by_bitmap(oid, oid) IS
 
 /*
  * plpgsql, which plans for as many tables as there are.  An index below 8 MB is not
- * called bloated, nor to be replaced by BRIN, whatever its entries are (findings.c).
+ * called bloated, nor to be replaced by BRIN (findings.c).
  */
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
@@ -445,56 +424,42 @@ AS $$
 DECLARE
 	made timestamptz := (SELECT (pg_stat_file('base/' || d.oid || '/PG_VERSION', true)).modification
 		FROM pg_database d WHERE d.datname = current_database());
-	looked_at oid[];
-	shares float8[];
 BEGIN
-	/* where no samples say, the system's cache is looked at for what is read */
-	SELECT coalesce(array_agg(p.relation), '{}'),
-		coalesce(array_agg(tablespace_advisor.cached_share(p.blocks, p.shared_blocks,
-			p.system_only_blocks)), '{}')
-	INTO looked_at, shares
-	FROM tablespace_advisor.relations_residency(array(
-		SELECT r.relation FROM tablespace_advisor.elements(rates) r
-		WHERE r.reads_per_s > 0 AND r.system_cached IS NULL AND r.heap = ANY (tables))) p;
 	RETURN array(WITH member AS MATERIALIZED (
-		SELECT m.* FROM tablespace_advisor.members_of(tables) m
-	), active AS MATERIALIZED (
-		SELECT a.* FROM tablespace_advisor.member_rates(rates, tables, looked_at, shares) a
+		SELECT m.* FROM tablespace_advisor.members_of(tables, rates) m
 	), role AS MATERIALIZED (
 		SELECT r.indexrelid, r.unusable, r.needed_for
 		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
 	), shape AS MATERIALIZED (
 		SELECT x.* FROM tablespace_advisor.index_shape(
-			array(SELECT i.relation FROM member i LEFT JOIN active a ON a.member = i.relation
-				WHERE i.kind = 'index' AND coalesce(a.size_bytes, shaped_bytes) >= shaped_bytes)) x
+			array(SELECT i.relation FROM member i
+				WHERE i.kind = 'index' AND coalesce(i.size_bytes, shaped_bytes) >= shaped_bytes)) x
 	)
-	SELECT ROW(m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname, z.bytes, coalesce(a.toast_bytes, 0),
+	SELECT ROW(m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname, z.bytes, m.toast_bytes,
 		/* the table's owner can have put anything into its statistics */
-		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
+		least(m.size_bytes, tablespace_advisor.estimate_btree_bytes(
 			least(x.entries, z.bytes / 4), x.key_bytes, x."fillfactor")),
 		CASE WHEN x.correlation IS NOT NULL AND NOT m.is_unique
 				AND tablespace_advisor.is_read_by_bitmap(m.relation, m.table_oid)
-			THEN tablespace_advisor.estimate_brin_bytes(h.size_bytes) END,
-		a.reads_per_s, a.hits_per_s, a.writes_per_s, coalesce(a.hot_fraction, h.hot_fraction),
-		a.tuples_per_scan, x.correlation, a.cached, a.scans,
+			THEN tablespace_advisor.estimate_brin_bytes(m.heap_bytes) END,
+		m.reads_per_s, m.hits_per_s, m.writes_per_s, m.hot_fraction,
+		m.tuples_per_scan, x.correlation, m.cached, m.scans,
 		pg_stat_get_tuples_inserted(m.table_oid) + pg_stat_get_tuples_updated(m.table_oid)
 			+ CASE m.kind WHEN 'heap' THEN pg_stat_get_tuples_deleted(m.table_oid)
 				ELSE -pg_stat_get_tuples_hot_updated(m.table_oid) END,
-		date_part('epoch', clock_timestamp() - greatest(a.counted_since, made)) / 86400,
+		date_part('epoch', clock_timestamp() - greatest(m.counted_since, made)) / 86400,
 		x.column_name,
-		CASE WHEN a.scans = 0 AND r.needed_for IS NULL AND m.on_expression
+		CASE WHEN m.scans = 0 AND r.needed_for IS NULL AND m.on_expression
 			THEN tablespace_advisor.index_expression(m.relation) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
 		coalesce(m.obstacle, CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
 				': ' || tablespace_advisor.printable(pin.reason))
-			WHEN a.measured IS NOT TRUE THEN 'there by policy (' || y.policy
+			WHEN m.measured IS NOT TRUE THEN 'there by policy (' || y.policy
 				|| '); whether statements wait is not measured' END),
-		l.tablespaces, a.maintenance_reads_per_s, w.job_id, a.measured,
-		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions, y.policy)::tablespace_advisor.relation_fact
+		l.tablespaces, m.maintenance_reads_per_s, w.job_id, m.measured,
+		m.waiting_sessions, m.scan_reads_per_s, m.scan_sessions, y.policy)::tablespace_advisor.relation_fact
 	FROM member m
 	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
-	LEFT JOIN active a ON a.member = m.relation
-	LEFT JOIN active h ON h.member = m.table_oid AND m.kind = 'index'
 	LEFT JOIN shape x ON x.relation = m.relation
 	LEFT JOIN role r ON r.indexrelid = m.relation
 	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.relation
@@ -504,21 +469,13 @@ BEGIN
 		AND y.tablespace = m.tablespace
 	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.relation
 		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE
-	CROSS JOIN LATERAL (SELECT coalesce(a.size_bytes,
+	CROSS JOIN LATERAL (SELECT coalesce(m.size_bytes,
 		tablespace_advisor.file_bytes(m.tablespace, m.filenode)
 		+ coalesce(tablespace_advisor.file_bytes(m.tablespace, m.toast_filenode), 0)) AS bytes) z);
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[], bigint) IS
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs; shaped_bytes: of smaller indexes without what the planner''s statistics say (index_shape())';
-
-CREATE FUNCTION tablespace_advisor.with_divided_waits(
-	relations tablespace_advisor.relation_fact[])
-RETURNS tablespace_advisor.relation_fact[]
-LANGUAGE C STRICT IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_with_divided_waits';
-COMMENT ON FUNCTION tablespace_advisor.with_divided_waits(tablespace_advisor.relation_fact[]) IS
-	'the facts with measured waits for a table and its indexes divided by the part of each that is not in the system''s cache, where index scans waited for both';
 
 /* A table, or the partitions below it that have storage, without locks. */
 CREATE FUNCTION tablespace_advisor.leaves_of(target regclass)

@@ -253,25 +253,18 @@ CREATE FUNCTION tablespace_advisor.with_exports(
 	rates tablespace_advisor.relation_rate[],
 	waits tablespace_advisor.relation_wait[])
 RETURNS SETOF tablespace_advisor.relation_rate
-LANGUAGE plpgsql IMMUTABLE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	rate record;
-	export record;
-BEGIN
-	FOREACH rate IN ARRAY rates LOOP
-		SELECT sum(w.reads_per_s) AS reads, sum(w.waiting_sessions) AS sessions INTO export
-		FROM unnest(waits) w WHERE w.class = 'export' AND w.relation = rate.relation;
-		IF export.reads > 0 THEN
-			rate.reads_per_s := rate.reads_per_s + export.reads;
-			rate.waiting_sessions := rate.waiting_sessions + export.sessions;
-			rate.scan_reads_per_s := coalesce(rate.scan_reads_per_s, 0) + export.reads;
-			rate.scan_sessions := coalesce(rate.scan_sessions, 0) + export.sessions;
-		END IF;
-		RETURN NEXT rate;
-	END LOOP;
-END
+	SELECT CASE WHEN e.reads > 0 THEN jsonb_populate_record(r, jsonb_build_object(
+			'reads_per_s', r.reads_per_s + e.reads,
+			'waiting_sessions', r.waiting_sessions + e.sessions,
+			'scan_reads_per_s', coalesce(r.scan_reads_per_s, 0) + e.reads,
+			'scan_sessions', coalesce(r.scan_sessions, 0) + e.sessions)) ELSE r END
+	FROM tablespace_advisor.elements(rates) r
+	LEFT JOIN (SELECT w.relation, sum(w.reads_per_s) AS reads, sum(w.waiting_sessions) AS sessions
+		FROM unnest(waits) w WHERE w.class = 'export' GROUP BY w.relation) e
+		ON e.relation = r.relation
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_exports(tablespace_advisor.relation_rate[], tablespace_advisor.relation_wait[]) IS
 	'rates of the application with the reads of COPY TO and pg_dump, which scan';
@@ -472,7 +465,6 @@ BEGIN
 		tablespaces, observed.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, observed.rates, target IS NULL) t);
 	relations := tablespace_advisor.relation_facts(observed.rates, tables, CASE WHEN target IS NULL THEN 8388608 ELSE 0 END);
-	relations := CASE WHEN observed.statements IS NULL THEN relations ELSE tablespace_advisor.with_divided_waits(relations) END;
 	/* sessions wait for less than reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, observed.load) f);

@@ -321,7 +321,7 @@ tsa_add(double *sum, double number)
 }
 
 /* divide_waits.c */
-extern double *tsa_divide_waits(const TsaPlacement *p);
+extern void tsa_divide_waits(TsaPlacement *p);
 
 /* present_load.c */
 extern void tsa_measured_reads(const TsaRelationFact *a, double device_us,

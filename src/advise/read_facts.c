@@ -26,8 +26,6 @@
 
 #include "advise/read_facts.h"
 
-PG_FUNCTION_INFO_V1(tsa_with_divided_waits);
-
 /* Columns of tablespace_fact. */
 enum
 {
@@ -498,40 +496,10 @@ void
 tsa_estimate_all(FunctionCallInfo fcinfo, TsaFacts *facts)
 {
 	tsa_read_facts(fcinfo, 0, 1, 2, facts);
+	tsa_divide_waits(&facts->placement);
 	tsa_estimate_load(&facts->placement);
 	CHECK_FOR_INTERRUPTS();
 	tsa_estimate_reads_here(&facts->placement);
 	tsa_estimate_places(&facts->placement);
 	CHECK_FOR_INTERRUPTS();
-}
-
-/* with_divided_waits(relations) */
-Datum
-tsa_with_divided_waits(PG_FUNCTION_ARGS)
-{
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	TupleDesc	desc = lookup_rowtype_tupdesc(ARR_ELEMTYPE(array), -1);
-	TsaFacts	facts;
-	double	   *sessions;
-
-	tsa_read_facts(fcinfo, 0, -1, -1, &facts);
-	sessions = tsa_divide_waits(&facts.placement);
-	for (int i = 0; i < facts.placement.n; i++)
-	{
-		HeapTupleData fact = tuple_of(facts.relations[i]);
-		int			column = R_WAITING + 1;
-		Datum		value = Float8GetDatum(sessions[i]);
-		bool		isnull = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!isnan(sessions[i]))
-			facts.relations[i] =
-				HeapTupleGetDatum(heap_modify_tuple_by_cols(&fact, desc, 1,
-															&column, &value,
-															&isnull));
-	}
-	ReleaseTupleDesc(desc);
-	PG_RETURN_ARRAYTYPE_P(construct_array(facts.relations, facts.placement.n,
-										  ARR_ELEMTYPE(array), -1, false,
-										  TYPALIGN_DOUBLE));
 }

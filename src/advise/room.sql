@@ -56,9 +56,9 @@ BEGIN
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				HINT = 'Run probe_tablespace() first.';
 	END IF;
-	facts := tablespace_advisor.with_divided_waits(tablespace_advisor.relation_facts(
+	facts := tablespace_advisor.relation_facts(
 		seen.rates, array(SELECT t FROM tablespace_advisor.tables_of_interest('{}',
-			ARRAY[destination], seen.rates, false) t), 1::bigint << 62));
+			ARRAY[destination], seen.rates, false) t), 1::bigint << 62);
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
 			tablespaces, facts, seen.load) f);

@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@
 #include "sample/cached_pages.h"
 #include "sample/file_bytes.h"
 #include "sample/inventory.h"
+#include "sample/residency.h"
 
 /*
  * The system's cache is asked about so many bytes at a time.  Small, so that
@@ -73,6 +75,7 @@ typedef struct Residency
 } Residency;
 
 PG_FUNCTION_INFO_V1(relations_residency);
+PG_FUNCTION_INFO_V1(tsa_cached_share_of);
 
 /*
  * Where the files of a relation are.  False if it has none in this database:
@@ -313,39 +316,34 @@ put_row(ReturnSetInfo *rsinfo, Oid relation, Residency *entry)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* relations_residency(relations, max_bytes), see residency.sql */
-Datum
-relations_residency(PG_FUNCTION_ARGS)
+/*
+ * Looks at the files of relations, and at pages in shared buffers in one scan.
+ * oids: as of an array, nulls: which are null, NULL: none; all: relations as
+ * read in one pass, NULL: none were.  The result is by the same numbers, NULL:
+ * no file is known.
+ */
+static Residency **
+look_at_caches(HTAB *all, const Datum *oids, const bool *nulls, int n,
+			   int64 max_bytes)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	HASHCTL		control = {.keysize = sizeof(RelFileLocator),.entrysize =
-	sizeof(Residency)};
-	int64		max_bytes = Max(PG_GETARG_INT64(1), PIECE_BYTES);
-	unsigned char *pages;
-	HTAB	   *relations;
-	HTAB	   *all;
-	Residency **entries;
-	Datum	   *oids;
-	bool	   *nulls;
-	int			n;
-
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), OIDOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &oids, &nulls, &n);
-	InitMaterializedSRF(fcinfo, 0);
-	control.hcxt = CurrentMemoryContext;
-	relations = hash_create("tablespace_advisor residency", Max(n, 16),
-							&control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	/* one pass over pg_class, in place of many look-ups */
-	all = n > MANY_RELATIONS ? tsa_read_relations() : NULL;
-	pages = palloc(PIECE_BYTES / sysconf(_SC_PAGESIZE) + 1);
-	entries = palloc0(Max(n, 1) * sizeof(Residency *));
+	HASHCTL		control = {
+		.keysize = sizeof(RelFileLocator),
+		.entrysize = sizeof(Residency),
+		.hcxt = CurrentMemoryContext
+	};
+	HTAB	   *relations = hash_create("tablespace_advisor residency",
+										Max(n, 16), &control,
+										HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	unsigned char *pages = palloc(PIECE_BYTES / sysconf(_SC_PAGESIZE) + 1);
+	Residency **entries = palloc0(Max(n, 1) * sizeof(Residency *));
 
 	for (int i = 0; i < n; i++)
 	{
 		RelFileLocator locator;
 		bool		known;
 
-		if (nulls[i] || !find_files(all, DatumGetObjectId(oids[i]), &locator))
+		if ((nulls != NULL && nulls[i]) ||
+			!find_files(all, DatumGetObjectId(oids[i]), &locator))
 			continue;
 		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
 		if (known)
@@ -359,8 +357,81 @@ relations_residency(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 		if (entries[i] != NULL && entries[i]->cache_blocks < 0)
 			count_system_blocks(entries[i], max_bytes, pages);
+	return entries;
+}
+
+/* relations_residency(relations, max_bytes), see residency.sql */
+Datum
+relations_residency(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	HTAB	   *all;
+	Residency **entries;
+	Datum	   *oids;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), OIDOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &oids, &nulls, &n);
+	InitMaterializedSRF(fcinfo, 0);
+	/* one pass over pg_class, in place of many look-ups */
+	all = n > MANY_RELATIONS ? tsa_read_relations() : NULL;
+	entries = look_at_caches(all, oids, nulls, n,
+							 Max(PG_GETARG_INT64(1), PIECE_BYTES));
 	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			put_row(rsinfo, DatumGetObjectId(oids[i]), entries[i]);
 	return (Datum) 0;
+}
+
+/*
+ * The share of blocks outside of shared buffers that are in the system's cache:
+ * pages in shared buffers are not read past them.  NAN: not known.
+ */
+static double
+cached_share(double blocks, double shared_blocks, double only_blocks)
+{
+	if (blocks > shared_blocks)
+		return only_blocks < 0 ? NAN :
+			Min(1, only_blocks / (blocks - shared_blocks));
+	return blocks > 0 ? 1 : NAN;
+}
+
+/* See residency.h. */
+double *
+tsa_cached_shares(HTAB *all, const Datum *oids, int n)
+{
+	int64		max_bytes = 67108864;
+	Residency **entries = look_at_caches(all, oids, NULL, n, max_bytes);
+	double	   *shares = palloc(Max(n, 1) * sizeof(double));
+
+	for (int i = 0; i < n; i++)
+	{
+		const Residency *r = entries[i];
+		int64		blocks;
+
+		shares[i] = NAN;
+		if (r == NULL || r->file_bytes < 0)
+			continue;
+		blocks = r->file_bytes / BLCKSZ;
+		shares[i] = cached_share((double) blocks, (double) r->shared_blocks,
+								 r->cache_blocks < 0 ? -1 : r->only_blocks);
+	}
+	return shares;
+}
+
+/* cached_share(blocks, shared_blocks, system_only_blocks) */
+Datum
+tsa_cached_share_of(PG_FUNCTION_ARGS)
+{
+	double		share;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	share = cached_share((double) PG_GETARG_INT64(0),
+						 (double) PG_GETARG_INT64(1), PG_ARGISNULL(2) ? -1 :
+						 (double) PG_GETARG_INT64(2));
+	if (isnan(share))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(share);
 }

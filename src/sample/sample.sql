@@ -98,18 +98,13 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile) IS
 	'adds the row of a sample, given the sample before it (NULL: this is the first) and the waits of sessions';
 
-/* Pages in shared buffers are not read past them. */
 CREATE FUNCTION tablespace_advisor.cached_share(
 	blocks bigint,
 	shared_blocks bigint,
 	system_only_blocks bigint)
 RETURNS float8
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN blocks > shared_blocks
-		THEN least(1, system_only_blocks::float8 / (blocks - shared_blocks))
-		WHEN blocks > 0 THEN 1 END;
-END;
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_cached_share_of';
 
 COMMENT ON FUNCTION tablespace_advisor.cached_share(bigint, bigint, bigint) IS
 	'share of a relation''s blocks outside of shared buffers that are in the system''s cache, from the columns of relations_residency(); NULL when not known';

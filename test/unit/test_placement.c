@@ -142,32 +142,43 @@ test_measured_reads(void)
 	ok(scan_ms == 0, "less than that is the cache's");
 }
 
+/* Sets the sessions that wait for three relations of one table. */
+static void
+divide_waits(TsaPlacement *p, double first, double second, double third)
+{
+	p->relations[0].waiting_sessions = first;
+	p->relations[1].waiting_sessions = second;
+	p->relations[2].waiting_sessions = third;
+	tsa_divide_waits(p);
+}
+
 static void
 test_divided_waits(void)
 {
-	TsaRelationFact relations[] = {heap(1, 0, 50), heap(2, 0, 50), heap(3, 0, 50)};
-	TsaPlacement *p = make_placement(relations, 3);
-	double	   *sessions;
+	TsaRelationFact r[] = {heap(1, 0, 50), heap(2, 0, 50), heap(3, 0, 50)};
+	TsaPlacement *p = make_placement(r, 3);
 
 	for (int i = 0; i < 3; i++)
 	{
-		relations[i].table_id = 1;
-		relations[i].table = 0;
-		relations[i].measured = true;
-		relations[i].waiting_sessions = i < 2 ? 1 : 0.4;
+		r[i].table_id = 1;
+		r[i].table = 0;
+		r[i].measured = true;
 	}
-	relations[1].system_cached = 0.5;
-	relations[1].scan_sessions = 0;
-	sessions = tsa_divide_waits(p);
-	ok(is_near(sessions[0], 4 / 3.0) && is_near(sessions[1], 2 / 3.0),
+	r[1].system_cached = 0.5;
+	r[1].scan_sessions = 0;
+	divide_waits(p, 1, 1, 0.4);
+	ok(is_near(r[0].waiting_sessions, 4 / 3.0) &&
+	   is_near(r[1].waiting_sessions, 2 / 3.0),
 	   "what the cache has of each divides the waits of both");
-	ok(isnan(sessions[2]), "one of which reads take less than half stays");
-	relations[1].waiting_sessions = 2.1;
-	sessions = tsa_divide_waits(p);
-	ok(isnan(sessions[1]) && isnan(sessions[0]), "and one of more than twice");
-	relations[0].measured = false;
-	sessions = tsa_divide_waits(p);
-	ok(isnan(sessions[1]), "nothing without measured waits of the table");
+	ok(r[2].waiting_sessions == 0.4,
+	   "one of which reads take less than half stays");
+	divide_waits(p, 1, 2.1, 0.4);
+	ok(r[1].waiting_sessions == 2.1 && r[0].waiting_sessions == 1,
+	   "and one of more than twice");
+	r[0].measured = false;
+	divide_waits(p, 1, 1, 0.4);
+	ok(r[1].waiting_sessions == 1,
+	   "nothing without measured waits of the table");
 }
 
 /* 4 * 0.5 ^ k + 1 * 1 ^ k seconds, of which "target" are left */
