@@ -560,6 +560,7 @@ static void
 test_rate_shown(void)
 {
 	double		most = 0;
+	double		seen[2];
 
 	begin(disk(), 0);
 	tsa_rate_set_max_rate(&control, true, 4 * MB);
@@ -570,6 +571,18 @@ test_rate_shown(void)
 	}
 	ok(most <= 4.1 * MB, "max_rate is not exceeded in what is shown (%.1f MB/s)",
 	   most / MB);
+
+	/* one that the device does not reach is none */
+	for (int i = 0; i < 2; i++)
+	{
+		begin(disk(), 5 * MB);
+		tsa_rate_set_max_rate(&control, true, i * 100 * MB);
+		while (control.share >= 1)
+			(void) run(0.0001);
+		seen[i] = world.clock;
+	}
+	is_close(seen[1], seen[0], 1e-9,
+			 "others are seen as early with a max_rate that is not reached");
 }
 
 static void

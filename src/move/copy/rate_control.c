@@ -502,9 +502,11 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 
 	if (control->window < due)
 		return;
-	/* just after work the loss looks larger than it is, and the rate */
+	/* just after work the loss looks larger than it is, and a bounded rate */
 	if (sample->working && control->window < 4 * due &&
-		(control->share < 1 || control->max_rate > 0))
+		(control->share < 1 || (control->max_rate > 0 &&
+								control->bytes * control->sharers >
+								control->max_rate * control->window)))
 		return;
 	control->first_look = false;
 	if (control->adapts)
