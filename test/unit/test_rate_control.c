@@ -654,6 +654,11 @@ test_copies(void)
 	control.copies = 2;
 	(void) run(5);
 	is_close(run(5), alone / 2, 0.2, "two copies share");
+	begin(disk(), 1.5 * MB);
+	control.copies = 2;
+	(void) run(20);
+	ok(tsa_rate_others_lost(&control) < 0,
+	   "what readers lose beside two copies is not known");
 }
 
 /* What counts of a unit's work. */

@@ -71,7 +71,6 @@ tsa_lost_add(TsaLostWork *work, bool working, double seconds, double done)
 
 	part->seconds += seconds;
 	part->done += done;
-	work->seen = true;
 	if (work->asleep.seconds < TSA_LOST_SLEEP)
 		return;
 	if (before.seconds > 0)

@@ -225,22 +225,22 @@ tsa_rate_others_lost(const TsaRate *control)
 }
 
 /*
- * Keeps account of the others' losses.
+ * Accounts for others' losses.  Reads of another copy look like those of others.
  */
 static void
 note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
 {
 	const TsaRateSums *asleep = &control->asleep[who];
 
-	if (!control->present[who])
-	{
-		tsa_lost_leave(&control->lost[who]);
-		return;
-	}
 	if (asleep->seconds >= FIRST_LOOK && asleep->done > 0)
 		control->usual[who] = asleep->done / asleep->seconds;
-	tsa_lost_add(&control->lost[who], sample->working, sample->seconds,
-				 sample->done[who]);
+	control->lost[who].seen |= control->present[who];
+	if (!control->present[who] ||
+		(control->copies > 1 && who != TSA_CONTENTION_SERVER))
+		tsa_lost_leave(&control->lost[who]);
+	else
+		tsa_lost_add(&control->lost[who], sample->working, sample->seconds,
+					 sample->done[who]);
 }
 
 /*
