@@ -224,9 +224,7 @@ tsa_rate_others_lost(const TsaRate *control)
 		tsa_lost_most(control->lost, TSA_CONTENTIONS) : -1;
 }
 
-/*
- * Accounts for others' losses.  Reads of another copy look like those of others.
- */
+/* Accounts for others' losses.  Reads of another copy look like others'. */
 static void
 note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
 {
