@@ -470,8 +470,8 @@ test_cached_times(void)
 	tsa_times_cached(&disk, 0.25, 0.7, &cached);
 	is_close(cached.all.random, 0.05 * 5000 + 0.7 * 2, 1e-9,
 			 "all blocks meet those that are missing");
-	is_close(cached.few.random, 0.0025 * 5000 + 0.7 * 2 * 0.9975 / 0.95, 1e-9,
-			 "few blocks hardly do");
+	is_close(cached.few.random, 0.025 * 5000 + 0.7 * 2 * 0.975 / 0.95, 1e-9,
+			 "few blocks meet half as many");
 	ok(cached.all.sequential > 0.4 * disk.sequential &&
 	   cached.all.sequential < disk.sequential,
 	   "a scan of all waits for what lies between");
