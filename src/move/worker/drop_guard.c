@@ -254,6 +254,17 @@ job_with_files(void)
 static TimestampTz trigger_fired = 0;
 
 /*
+ * Does a superuser do without the event trigger?  Then the journal is not read:
+ * it may be damaged.
+ */
+static bool
+does_without_trigger(void)
+{
+	return superuser() &&
+		trigger_fired != GetCurrentTransactionStartTimestamp();
+}
+
+/*
  * Refuses to drop the extension, and its journal while that names files.  A
  * library of another version than the tables cannot read them, and must not
  * keep anybody from dropping them.
@@ -263,7 +274,7 @@ check_drop(bool journal)
 {
 	int64		job_id;
 
-	if (superuser() && trigger_fired != GetCurrentTransactionStartTimestamp())
+	if (does_without_trigger())
 		return;
 	check_owner();
 	if (!journal || !tsa_state_is_current())
@@ -356,7 +367,7 @@ before_drop(Oid class, Oid object, int column,
 	if (is_journal(class, object))
 	{
 		check_drop(true);
-		if (tsa_state_is_current())
+		if (!does_without_trigger() && tsa_state_is_current())
 			warn_of_lost_moves();
 	}
 	else if (class == ExtensionRelationId && object == tsa_state_extension())
