@@ -291,10 +291,10 @@ check_drop(bool journal)
 }
 
 /*
- * Tells who drops the journal which moves are lost: those that the event trigger
- * has ended in this transaction, since no worker lives, and those whose worker
- * has not begun.  Not an error: what the script of pg_dump --clean drops is to
- * be gone.
+ * Tells who drops the journal which moves are lost: those that the event
+ * trigger has ended in this transaction, since no worker lives, and those
+ * whose worker has not begun.  Not an error: what the script of pg_dump
+ * --clean drops is to be gone.
  */
 static void
 warn_of_lost_moves(void)
