@@ -12,11 +12,11 @@
  * that its statement is complete.
  *
  * An execution that is not measured costs a few tests in each hook: a number
- * counted down to the next one that is drawn, and no frame (tsa_now.nframes).  It
- * has no span unless something around it would count its reads as its own
+ * counted down to the next one that is drawn, and no frame.  It has no span
+ * unless something around it would count its reads as its own
  * (tsa_span_is_needed()).  That it is nested has always to be known, so it runs
  * in PG_TRY.  Whether slow statements are known, and frames exist, is asked
- * before anything is looked up.
+ * before anything is looked up (now.h).
  *
  * Hooks are chained, in any order with those of pg_stat_statements and
  * auto_explain: nothing here depends on these.
