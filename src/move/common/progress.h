@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "portability/instr_time.h"
+#include <time.h>
 
 /* Processes in the way that are shown. */
 #define TSA_MAX_BLOCKERS 8
@@ -38,12 +38,26 @@ typedef struct TsaMoveProgress
 	int64		blocks_again;	/* that an interrupted copy had copied before */
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses, but for the ... */
-	instr_time	pausing;		/* ... one that began then; zero: none */
+	double		pausing;		/* ... one that began then, by the clock
+								 * below; 0: none */
 	double		waited_ms;		/* time spent waiting for locks of others */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	double		lock_ms;		/* it was held; 0: not known */
 	int			nblockers;
 	int			blockers[TSA_MAX_BLOCKERS];
 } TsaMoveProgress;
+
+/*
+ * Milliseconds of a clock that is the same in all processes.  From 19 on that
+ * of instr_time is the session's own: timing_clock_source.
+ */
+static inline double
+tsa_common_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000.0 + now.tv_nsec / 1e6;
+}
 
 #endif							/* TSA_PROGRESS_H */

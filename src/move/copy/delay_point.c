@@ -133,13 +133,13 @@ static void
 end_pause(TsaCopy *copy, bool was_requested)
 {
 	TsaMoveProgress *progress = &copy->progress;
-	double		paused_ms = tsa_ms_since(&progress->pausing);
+	double		paused_ms = tsa_common_clock() - progress->pausing;
 
 	if (copy->throttle != NULL)
 		tsa_throttle_skip_pause(copy->throttle,
 								was_requested ? 0 : paused_ms);
 	progress->paused_ms += paused_ms;
-	INSTR_TIME_SET_ZERO(progress->pausing);
+	progress->pausing = 0;
 }
 
 /*
@@ -154,14 +154,13 @@ pause_for_others(TsaCopy *copy)
 	const TsaCopyCallbacks *callbacks = copy->callbacks;
 	const char *phase = copy->progress.phase;
 	XLogRecPtr	standbys_at = GetFlushRecPtr(NULL);
-	instr_time	start;
+	double		start = tsa_common_clock();
 	char		now[NAMEDATALEN + 64];
 	double		ms = 10;
 	bool		paused = false;
 	bool		by_request = false;
 	bool		was_requested = false;
 
-	INSTR_TIME_SET_CURRENT(start);
 	for (;;)
 	{
 		const char *reason;

@@ -193,21 +193,14 @@ tsa_write_live_progress(TsaLiveProgress *live, const TsaMoveProgress *figures)
 
 /*
  * Gives the texts of a copy of the shared memory, in this process, to the
- * figures, and counts the pause under way up to now: the clock is the same in
- * all processes.
+ * figures, and counts the pause under way up to now.
  */
 static void
 complete_figures(const SharedFigures *mine, TsaMoveProgress *figures)
 {
 	*figures = mine->figures;
-	if (!INSTR_TIME_IS_ZERO(figures->pausing))
-	{
-		instr_time	pause;
-
-		INSTR_TIME_SET_CURRENT(pause);
-		INSTR_TIME_SUBTRACT(pause, figures->pausing);
-		figures->paused_ms += INSTR_TIME_GET_MILLISEC(pause);
-	}
+	if (figures->pausing > 0)
+		figures->paused_ms += tsa_common_clock() - figures->pausing;
 	figures->phase = mine->has_phase ? mine->phase : NULL;
 	figures->rate_reason = mine->has_reason ? mine->rate_reason : NULL;
 }
