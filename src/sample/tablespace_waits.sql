@@ -188,7 +188,7 @@ COMMENT ON COLUMN @extschema@.tablespace_waits.reads_per_s IS
 COMMENT ON COLUMN @extschema@.tablespace_waits.mean_ms IS
 	'milliseconds waited per block read';
 COMMENT ON COLUMN @extschema@.tablespace_waits.access IS
-	'how the relation was read: index, heap by index, heap by bitmap, sequential, modified, toast, other; or the reader, if not the application: export, maintenance, planning, moves';
+	'how the relation was read: index, heap by index, heap by bitmap, sequential, modified, toast, other; or the reader, if not the application: export, maintenance, planning, moves, extension';
 COMMENT ON COLUMN @extschema@.tablespace_waits.relation IS
 	'name of the table, index or TOAST table, cut to 23 characters; NULL: not known';
 COMMENT ON COLUMN @extschema@.tablespace_waits.statement IS
