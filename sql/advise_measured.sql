@@ -147,6 +147,9 @@ FROM tablespace_advisor.members_of(ARRAY['m_facts'::regclass]::oid[], ARRAY[json
 	NULL::tablespace_advisor.relation_rate, jsonb_build_object('relation', 1, 'heap', 'm_facts'::regclass::oid, 'kind', 'heap',
 	'reads_per_s', 100, 'system_cached', 0.9, 'measured', true, 'scan_reads_per_s', 100))]) m WHERE m.kind = 'heap';
 
+\echo -- a table of which no rate is known has facts nevertheless
+SELECT count(*) FROM unnest(tablespace_advisor.relation_facts(NULL, ARRAY['m_facts'::regclass]::oid[]));
+
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;
 

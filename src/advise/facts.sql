@@ -426,7 +426,7 @@ DECLARE
 		FROM pg_database d WHERE d.datname = current_database());
 BEGIN
 	RETURN array(WITH member AS MATERIALIZED (
-		SELECT m.* FROM tablespace_advisor.members_of(tables, rates) m
+		SELECT m.* FROM tablespace_advisor.members_of(tables, coalesce(rates, '{}')) m
 	), role AS MATERIALIZED (
 		SELECT r.indexrelid, r.unusable, r.needed_for
 		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
