@@ -196,10 +196,10 @@ AS $$
 				END || CASE WHEN (a.advice).move_seconds IS NOT NULL
 						AND a.evidence #> '{move,measured_bytes_per_s}' IS NULL
 					THEN ' if idle' || CASE WHEN b.slowest > greatest(1, 2 * (a.advice).move_seconds)
-						THEN ', else up to ' || tablespace_advisor.pretty_seconds(ceil(b.slowest)) ELSE '' END
+						THEN ', else mostly up to ' || tablespace_advisor.pretty_seconds(ceil(b.slowest)) ELSE '' END
 					ELSE '' END AS duration
 		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
-		/* a copy beside others makes 1 MB a second at least (rate_control.c) */
+		/* beside others a copy rests for at most a second after each MB (rate_control.c) */
 		CROSS JOIN LATERAL (SELECT CASE WHEN a.evidence #> '{move,method}' IS NULL
 				AND a.evidence #> '{estimate,obstacle}' IS NULL
 			THEN (a.evidence #>> '{move,bytes}')::float8 / 1048576 END AS slowest) b
