@@ -203,27 +203,6 @@ $node->safe_psql('endless', qq{
 	LANGUAGE sql AS \$\$ SELECT NULL::name, NULL, NULL, NULL::bigint, NULL, NULL, ($settings) \$\$});
 is($node->safe_psql('endless', q{SELECT reason FROM tablespace_contents('slow')}), 'on 0.0025 off',
 	'the owner of a database does not choose how the contents of tablespaces are looked for');
-# Outcomes of moves took 8 to 17 s.  (Rows are looked at, as their plans are not seen.)
-foreach my $rows (['outcome_of_move', 'move_outcomes', 'outcome'], ['outcome_of_statement', 'statement_outcomes', 'statement'])
-{
-	my ($view, $public, $column) = @$rows;
-
-	my $columns = $node->safe_psql('endless', qq{
-		SELECT string_agg(format('%s::%s%s AS %I', CASE attname WHEN '$column' THEN \$s\$($settings)\$s\$ ELSE 'NULL' END,
-			format_type(atttypid, atttypmod),
-			CASE WHEN attcollation <> 0 THEN ' COLLATE ' || attcollation::regcollation END, attname), ', ' ORDER BY attnum)
-		FROM pg_attribute WHERE attrelid = 'tablespace_advisor.$view'::regclass});
-	$node->safe_psql('endless', "CREATE OR REPLACE VIEW tablespace_advisor.$view AS SELECT $columns");
-	is($node->safe_psql('endless', "SELECT $column FROM $public"), 'on 0.0025 off',
-		"the owner of a database does not choose how $public is planned");
-}
-$node->safe_psql('endless', qq{
-	CREATE OR REPLACE FUNCTION tablespace_advisor.move_health()
-	RETURNS TABLE (subject text, ok boolean, need text, message text, statement text)
-	LANGUAGE sql AS \$\$ SELECT 'settings', true, 'found', 'none', ($settings) \$\$});
-is($node->safe_psql('endless', q{SELECT statement, current_setting('jit') FROM tablespace_advisor_health()
-		WHERE subject = 'settings'}), 'on 0.0025 off|on',
-	'the owner of a database does not choose how health is planned, and has his settings');
 $node->safe_psql('endless', q{
 	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 	RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100000); RETURN 1; END $$});

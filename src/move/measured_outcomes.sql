@@ -322,7 +322,7 @@ WHERE NOT c.per_read;
 COMMENT ON VIEW tablespace_advisor.measured_outcome IS
 	'measured_savings() per move with three samples before it, its forecast at the calls after it, the difference that the two may have (band); reads_are_faster: also each read takes less, beyond the interval; takes_more: reading its relations takes more, and each read not less; is_slower: and more than forecast';
 
-CREATE VIEW tablespace_advisor.outcome_of_statement AS
+CREATE VIEW @extschema@.statement_outcomes AS
 WITH turn AS MATERIALIZED (
 	SELECT t.userid, t.queryid, t.turn, t.started_at, t.finished_at, t.not_before, t.not_after,
 		array_agg(t.job_id ORDER BY t.job_id) AS job_ids,
@@ -390,25 +390,11 @@ LEFT JOIN tablespace_advisor.readable_statements(40) x
 	ON x.userid = c.userid AND x.queryid = c.queryid
 CROSS JOIN LATERAL (SELECT pg_has_role('pg_read_all_stats', 'USAGE')
 	OR coalesce(pg_has_role(c.userid, 'USAGE'), false) AS is_visible) v;
-COMMENT ON VIEW tablespace_advisor.outcome_of_statement IS
-	'the rows of statement_outcomes';
-
-/* As the caller, but not by the plans that the owner of the database chooses. */
-CREATE FUNCTION tablespace_advisor.outcomes_of_statements()
-RETURNS SETOF tablespace_advisor.outcome_of_statement
-AS 'MODULE_PATHNAME', 'tsa_outcomes_of_statements'
-LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION tablespace_advisor.outcomes_of_statements() IS
-	'outcome_of_statement, planned with the planner''s default settings';
-
-CREATE VIEW @extschema@.statement_outcomes AS
-SELECT o.* FROM tablespace_advisor.outcomes_of_statements() o;
 REVOKE ALL ON @extschema@.statement_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.statement_outcomes, tablespace_advisor.judged_move,
-	tablespace_advisor.measured_interval, tablespace_advisor.measured_window,
-	tablespace_advisor.outcome_of_statement TO pg_monitor;
+	tablespace_advisor.measured_interval, tablespace_advisor.measured_window TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.moved_waits, tablespace_advisor.measured_savings,
-	tablespace_advisor.samples_around, tablespace_advisor.outcomes_of_statements TO pg_monitor;
+	tablespace_advisor.samples_around TO pg_monitor;
 COMMENT ON VIEW @extschema@.statement_outcomes IS
 	'per statement and moves of relations that it reads (job_ids; those between which fewer than three samples lie are one): milliseconds that a call took (mean_ms) and waited for reads (read_ms) before and after, the decrease of the latter (saved_ms), with a 95 % interval over samples, and saved_ms_per_s at the calls after; forecast_saved_ms: of a call, NULL: none; outcome: as in move_outcomes; verdict: faster, slower or no difference shown (the interval holds zero), waiting: fewer than three samples on a side; of the fifty statements of a sample that wait most, where waits are measured';

@@ -474,7 +474,7 @@ WHERE o.job_id NOT IN (SELECT m.job_id FROM measured m);
 COMMENT ON VIEW tablespace_advisor.known_outcome IS
 	'the row of measured_outcome, or else of judged_outcome, for each move; takes_more: reading the moved relations takes more, beyond the interval, and each read, where measured, not less; is_faster: reading the moved relations, and all reading that can be told, takes less, beyond the interval; batch_...: of all moves that are judged together; waits_for: samples that are missing';
 
-CREATE VIEW tablespace_advisor.outcome_of_move AS
+CREATE VIEW @extschema@.move_outcomes AS
 SELECT j.job_id, j.batch_id,
 	j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name) AS relation_name,
@@ -526,21 +526,6 @@ CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' T
 		ELSE 'not shown'
 	END AS verdict) v
 WHERE NOT tablespace_advisor.is_unfinished(j.state);
-COMMENT ON VIEW tablespace_advisor.outcome_of_move IS
-	'the rows of move_outcomes';
-
-/* As the caller, but not by the plans that the owner of the database chooses. */
-CREATE FUNCTION tablespace_advisor.outcomes_of_moves()
-RETURNS SETOF tablespace_advisor.outcome_of_move
-AS 'MODULE_PATHNAME', 'tsa_outcomes_of_moves'
-LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION tablespace_advisor.outcomes_of_moves() IS
-	'outcome_of_move, planned with the planner''s default settings';
-
-CREATE VIEW @extschema@.move_outcomes AS
-SELECT o.* FROM tablespace_advisor.outcomes_of_moves() o;
-GRANT SELECT ON tablespace_advisor.outcome_of_move TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.outcomes_of_moves TO pg_monitor;
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS

@@ -255,7 +255,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.move_health() IS
 	'the rows of tablespace_advisor_health() on moves that failed, files that they left, and, if there are any, moves that are interrupted';
 
-CREATE FUNCTION tablespace_advisor.all_health(
+CREATE FUNCTION @extschema@.tablespace_advisor_health(
 	OUT subject text,
 	OUT ok boolean,
 	OUT need text,
@@ -278,19 +278,6 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true
 	ORDER BY array_position('{must,should,found}', h.need), h.part;
 END;
-COMMENT ON FUNCTION tablespace_advisor.all_health() IS
-	'the rows of tablespace_advisor_health()';
-
-/* As the caller, but not by the plans that the owner of the database chooses. */
-CREATE FUNCTION @extschema@.tablespace_advisor_health(
-	OUT subject text,
-	OUT ok boolean,
-	OUT need text,
-	OUT message text,
-	OUT statement text)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'tsa_health'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
 	'requirements, recommendations and findings, a row each: whether all is well (ok), need (must, should, or found: of devices and moves), a message in lines of 32 characters, and the statement that helps';
 
@@ -303,5 +290,4 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.wait_health, tablespace_advisor.sample_health,
 	tablespace_advisor.probe_health, tablespace_advisor.device_health,
 	tablespace_advisor.locality_health, tablespace_advisor.move_health,
-	tablespace_advisor.all_health,
 	@extschema@.tablespace_advisor_health() TO pg_monitor;
