@@ -101,42 +101,6 @@ add_reads(TsaPlacement *p, int relation)
 }
 
 /*
- * No more reads of a device are waited for than it has under way.  Of measured
- * waits beyond that the system's cache serves the reads, slowly where
- * processors are short.  Twice as many are allowed for, since both are means,
- * of windows that can differ.  A device that counts no time tells nothing.
- */
-static void
-limit_to_device(TsaPlacement *p)
-{
-	double	   *waits = p->alloc(p->nplaces * sizeof(double) + 1);
-
-	for (int i = 0; i < p->n; i++)
-	{
-		const TsaReadsHere *h = &p->here[i];
-
-		if (p->relations[i].measured && p->relations[i].place >= 0)
-			waits[p->relations[i].place] +=
-				tsa_or(h->device_reads * h->device_us / 1e6, 0);
-	}
-	for (int i = 0; i < p->n; i++)
-	{
-		int			place = p->relations[i].place;
-		TsaReadsHere *h = &p->here[i];
-		double		under_way;
-
-		if (!p->relations[i].measured || place < 0)
-			continue;
-		under_way = 2 * p->places[place].present_in_flight;
-		if (!(under_way > 0 && under_way < waits[place]))
-			continue;
-		h->device_share *= under_way / waits[place];
-		h->device_reads *= under_way / waits[place];
-		h->scan_ms *= under_way / waits[place];
-	}
-}
-
-/*
  * Makes p->here, p->tables and p->not_probed.
  *
  * Sessions with reads that meet on a device take, for the same work, as long
@@ -159,10 +123,10 @@ tsa_estimate_reads_here(TsaPlacement *p)
 		p->states[i].demand_ms = p->states[i].wait_ms = NAN;
 	p->all_read_ms = p->all_read_bytes = NAN;
 	for (int i = 0; i < p->n; i++)
+	{
 		read_alone(p, i);
-	limit_to_device(p);
-	for (int i = 0; i < p->n; i++)
 		add_reads(p, i);
+	}
 	for (int i = 0; i < p->n; i++)
 	{
 		const TsaRelationFact *r = &p->relations[i];

@@ -308,34 +308,6 @@ test_forecast(void)
 	   "so the move saves more than its own time");
 }
 
-/* What a move of a scanned table saves while its disk has so many reads under way. */
-static double
-saved_of_scan(double under_way)
-{
-	TsaRelationFact relations[] = {heap(1, 0, 1750)};
-	TsaPlacement *p = make_placement(relations, 1);
-
-	relations[0].measured = true;
-	relations[0].waiting_sessions = relations[0].scan_sessions = 0.36;
-	relations[0].scan_reads_per_s = 1750;
-	p->places[0].sequential_page_us = 100;
-	p->places[1].sequential_page_us = 20;
-	p->places[0].present_in_flight = under_way;
-	judge_all(p);
-	return p->choices[0].saved_ms;
-}
-
-static void
-test_under_way(void)
-{
-	double		saved = saved_of_scan(NAN);
-
-	ok(saved > 200 && saved < 360, "a scan that waits gains");
-	ok(saved_of_scan(0.3) == saved && saved_of_scan(0) == saved,
-	   "as much with as many reads under way, or if the device counts no time");
-	ok(saved_of_scan(0.001) < 2, "but for the device's part at most");
-}
-
 /*
  * The curve of a disk known by its counters only, with two reads of this
  * database in flight: "depth" is that of its one point.
@@ -425,7 +397,6 @@ main(void)
 	test_index_findings();
 	test_choice();
 	test_forecast();
-	test_under_way();
 	test_stations();
 	test_evictions();
 	test_rooms();
