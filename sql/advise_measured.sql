@@ -134,7 +134,7 @@ FROM tablespace_advisor.judge_placement(array(SELECT jsonb_populate_record(r, v)
 			ELSE '{}' END::jsonb AS v) c),
 	'{m_facts,m_facts_ck,m_report,m_cached}', array(SELECT p FROM m_places() p), NULL, NULL, NULL) j;
 
-\echo -- of a table and its TOAST table what is read by key; what is scanned where nothing else is read
+\echo -- of a table and its TOAST table: reads by key count, and scans where nothing else reads
 SELECT m.cached, v.what
 FROM (VALUES (100, 'scanned, and TOAST by key'), (NULL, 'both by key'), (0, 'by counters')) v (scans, what),
 	tablespace_advisor.members_of(ARRAY['m_facts'::regclass]::oid[], array(SELECT jsonb_populate_record(

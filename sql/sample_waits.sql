@@ -120,7 +120,7 @@ FROM tablespace_advisor.observe_database() o, unnest(o.statement_waits) s ORDER 
 SELECT relation::regclass, measured, waiting_sessions FROM tablespace_advisor.observed_activity(tables => ARRAY['waited'::regclass]::oid[]) ORDER BY 1;
 SELECT relation::regclass, measured, waiting_sessions FROM tablespace_advisor.observed_activity('100 ms', tables => ARRAY['waited'::regclass]::oid[]) ORDER BY 1;
 
-\echo -- cached while it was loaded and scanned, cold since: the share of what was read by key, where that is measured
+\echo -- cached while it was loaded and scanned, cold since: the share of reads by key, where these are measured
 SAVEPOINT here;
 INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, cached_reads)
 SELECT n, r, 8192, v.reads, v.reads * v.cached

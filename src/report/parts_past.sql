@@ -71,8 +71,8 @@ COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(jsonb) IS
 	'forecast and measured savings of calls, of rows of batch_outcomes(); NULL without any of which both are known';
 
 /*
- * The measured outcome of the period's moves.  Sessions that wait less call more
- * often, so that what their calls would have waited can exceed the sessions.
+ * The measured outcome of the period's moves.  Sessions that wait less make more
+ * calls, whose former waits add up to more than sessions could wait.
  */
 CREATE FUNCTION tablespace_advisor.outcome_sentence(batches jsonb, unknown bigint)
 RETURNS text
@@ -80,7 +80,7 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT concat(
-		CASE WHEN b.n > 0 THEN format(' By samples before and after, the same calls wait %s s less in each second for reads of what was moved (95 %% interval %s to %s%s), and %s s less for all reads of the database (%s to %s). Faster sessions call more often: that may be more than sessions could wait.',
+		CASE WHEN b.n > 0 THEN format(' By samples before and after, the same calls wait %s s less in each second for reads of what was moved (95 %% interval %s to %s%s), and %s s less for all reads of the database (%s to %s). Faster sessions make more calls, so this can exceed all they waited before.',
 			tablespace_advisor.two_digits(b.saved),
 			tablespace_advisor.two_digits(b.saved - b.error),
 			tablespace_advisor.two_digits(b.saved + b.error),

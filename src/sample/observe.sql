@@ -369,7 +369,7 @@ AS $$
 		w.scan_reads_per_s, w.scan_sessions)::tablespace_advisor.relation_rate)
 	FROM (SELECT nullif(total_rates.seconds, 0) AS seconds,
 			coalesce(b.stats_reset, b.server_since) AS since
-		FROM tablespace_advisor.statistics_start b OFFSET 0) n
+		FROM tablespace_advisor.statistics_start b) n
 	CROSS JOIN tablespace_advisor.relation_counter c
 	LEFT JOIN tablespace_advisor.application_waits(waits) w
 		ON w.relation = c.relation

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * now.c
- *	  What the hooks ask in every execution.
+ *	  State that the hooks need in every execution.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

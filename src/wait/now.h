@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * now.h
- *	  What the hooks ask in every execution, side by side.
+ *	  State that the hooks need in every execution, side by side.
  *
  * An execution that is not measured takes a few hundred instructions of this
- * library.  Most of their time goes into fetching what they read into the
- * processor's cache, so that is one line of it.
+ * library.  Most of their time is spent on data that the processor's cache does
+ * not have, so these share one line of it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

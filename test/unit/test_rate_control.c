@@ -25,7 +25,7 @@ typedef struct World
 	TsaContention who;
 } World;
 
-/* What each test is about: the world, and the control of the copy in it. */
+/* Each test has a world, and the control of a copy in it. */
 static World world;
 static TsaRate control;
 
@@ -440,7 +440,7 @@ test_needed_rate(void)
 	begin(disk(), 1.5 * MB);
 	control.needed_rate = 25 * MB;
 	(void) run(3);
-	is_close(run(10), 25 * MB, 0.05, "what is needed to end in time");
+	is_close(run(10), 25 * MB, 0.05, "the rate needed to end in time");
 	ok(tsa_rate_reason(&control) == TSA_REASON_DEADLINE, "it says so");
 	is_close(tsa_rate_speed(&control), world.speed, 0.01, "the speed at work");
 	control.needed_rate = 1 * MB;
@@ -569,7 +569,7 @@ test_rate_shown(void)
 		(void) run(0.01 + 0.1 * by_chance());
 		most = fmax(most, control.rate);
 	}
-	ok(most <= 4.1 * MB, "max_rate is not exceeded in what is shown (%.1f MB/s)",
+	ok(most <= 4.1 * MB, "the shown rate does not exceed max_rate (%.1f MB/s)",
 	   most / MB);
 
 	/* one that the device does not reach is none */

@@ -37,9 +37,9 @@ typedef struct TsaMoveProgress
 	int			restarts;		/* how often the copy began anew */
 	int64		blocks_again;	/* that an interrupted copy had copied before */
 	int			attempts;
-	double		paused_ms;		/* time spent in pauses, but for the ... */
-	double		pausing;		/* ... one that began then, by the clock
-								 * below; 0: none */
+	double		paused_ms;		/* time spent in pauses that have ended */
+	double		pausing;		/* when one began, by tsa_common_clock(); 0:
+								 * there is none */
 	double		waited_ms;		/* time spent waiting for locks of others */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	double		lock_ms;		/* it was held; 0: not known */

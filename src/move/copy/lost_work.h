@@ -3,7 +3,7 @@
  * lost_work.h
  *	  The work of others during a copy, and what they would have done without.
  *
- * What they would have done is their work in the sleeps before and after a
+ * Without the copy they would work as in the sleeps before and after a
  * stretch of work of the copy, taken together: a load that grows, fades or
  * stops by itself, a checkpoint, and other neighbours of the device change
  * both sides, and a burst of reads counts as often for the copy as against it.

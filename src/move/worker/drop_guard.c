@@ -291,10 +291,9 @@ check_drop(bool journal)
 }
 
 /*
- * Tells who drops the journal which moves are lost: those that the event
- * trigger has ended in this transaction, since no worker lives, and those
- * whose worker has not begun.  Not an error: what the script of pg_dump
- * --clean drops is to be gone.
+ * Warns of moves that are lost with the journal: those that the event trigger
+ * has ended in this transaction, since no worker lives, and those whose worker
+ * has not begun.  It is no error, or the script of pg_dump --clean would fail.
  */
 static void
 warn_of_lost_moves(void)
